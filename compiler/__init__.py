@@ -1,0 +1,38 @@
+"""kc: an MLIR-based multi-dialect compiler that people can see into and step into.
+
+Importing this package imports nothing heavy: every name below is loaded on first use (PEP 562).
+"""
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "compile": "kc.api:compile",
+    "lower": "kc.api:lower",
+    "Executable": "kc.api:Executable",
+    "jit": "kc.frontends.jax:jit",
+    "Pass": "kc.pass_base:Pass",
+    "PassContext": "kc.pass_base:PassContext",
+    "PassManager": "kc.pass_manager:PassManager",
+    "rewrite": "kc.rewrite:rewrite",
+    "KcError": "kc.errors:KcError",
+}
+_MODULES = ("agents", "bindings", "errors", "levels", "passes", "pipelines", "runtime", "targets", "torch")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        module, _, attribute = _EXPORTS[name].partition(":")
+        value = getattr(importlib.import_module(module), attribute)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f"kc.{name}")
+    raise AttributeError(f"module 'kc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTS, *_MODULES})

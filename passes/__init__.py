@@ -1,0 +1,5 @@
+"""The registry of kc's passes: name -> "module:Class", loaded on first use. Keep it alphabetical, one line a pass."""
+from __future__ import annotations
+
+REGISTRY: dict[str, str] = {
+}
