@@ -1,0 +1,149 @@
+"""FX graphs made ready for the importer: plain tensors in, plain tensors out, everything else in a plan.
+
+torch-mlir's importer takes a graph whose inputs and outputs are tensors. Real graphs (from ``torch.export`` or
+AOTAutograd) also carry symbolic integers, ``None`` outputs, outputs that are inputs, and constants. ``prepare`` takes those
+out of the graph and records in a ``Plan`` how to put them back around each call.
+"""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Sequence
+
+import torch
+import torch.fx
+from torch.fx.experimental.symbolic_shapes import is_symbolic
+
+from kc.errors import UnsupportedError
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """Where one output of the original graph comes from.
+
+    ``kind``: ``result`` (``value`` = position among the compiled results), ``input`` (position among the original inputs),
+    ``constant`` (the value itself), ``symint`` (position among the results of ``Plan.symints``).
+    """
+
+    kind: str
+    value: Any
+
+
+@dataclasses.dataclass
+class Plan:
+    """How to call a prepared graph as the original one.
+
+    ``inputs``: positions, among the original inputs, of the tensors that the prepared graph takes, in order.
+    ``symints``: computes the symbolic-integer outputs from the original inputs, or None when there are none.
+    """
+
+    inputs: list[int]
+    outputs: list[Output]
+    symints: Callable[..., tuple[int, ...]] | None = None
+
+    def restore(self, results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """The original graph's outputs, from the compiled results and the original inputs."""
+        numbers = self.symints(*inputs) if self.symints else ()
+        sources = {"result": results, "input": inputs, "symint": numbers}
+        return [o.value if o.kind == "constant" else sources[o.kind][o.value] for o in self.outputs]
+
+
+def distinct(tensors: Sequence[Any]) -> list[Any]:
+    """``tensors`` with every repeated object copied: ``torch.export`` would bind all its uses to the last one."""
+    seen: set[int] = set()
+    result = []
+    for value in tensors:
+        if isinstance(value, torch.Tensor):
+            if id(value) in seen:
+                value = value.clone()
+            seen.add(id(value))
+        result.append(value)
+    return result
+
+
+def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[torch.fx.Graph, Plan]:
+    """A copy of ``graph`` that takes and returns tensors only, and the plan to call it.
+
+    ``order``: names of the placeholders in the order wanted (default: as they are); those left out must be unused.
+    """
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    by_name = {node.name: node for node in inputs}
+    position = {node.name: index for index, node in enumerate(inputs)}
+    chosen = [by_name[name] for name in order] if order is not None else inputs
+
+    new = torch.fx.Graph()
+    mapping: dict[torch.fx.Node, torch.fx.Node] = {}
+    tensors = [node for node in chosen if isinstance(node.meta.get("val"), torch.Tensor)]
+    for node in tensors:
+        mapping[node] = new.node_copy(node)
+    _bind_sizes(new, inputs, mapping)
+    missing = [node.name for node in inputs if node not in mapping and node.users]
+    if missing:
+        raise UnsupportedError(
+            f"graph input {', '.join(missing)}: neither a tensor nor the size of a tensor input; pass it as a 0-d tensor"
+        )
+    # An unused input with an entry in the mapping (never looked up) is not copied as an input again.
+    outputs = new.graph_copy(graph, mapping | {node: None for node in inputs if node not in mapping})
+    original = next(node for node in graph.nodes if node.op == "output").args[0]
+    original = list(original) if isinstance(original, (list, tuple)) else [original]
+    copied = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+    plan: list[Output] = []
+    results: list[torch.fx.Node] = []
+    numbers: list[torch.fx.Node] = []
+    for old, node in zip(original, copied, strict=True):
+        if not isinstance(old, torch.fx.Node):
+            plan.append(Output("constant", old))
+        elif old.op == "placeholder":
+            plan.append(Output("input", position[old.name]))
+        elif isinstance(old.meta.get("val"), (int, float, bool)) or _is_number(old):
+            plan.append(Output("symint", len(numbers)))
+            numbers.append(old)
+        else:
+            plan.append(Output("result", len(results)))
+            results.append(node)
+    new.output(tuple(results))
+    new.eliminate_dead_code()
+    new.lint()
+    symints = _symint_function(graph, numbers) if numbers else None
+    return new, Plan([position[node.name] for node in tensors], plan, symints)
+
+
+def _is_number(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool))
+
+
+def _bind_sizes(
+    new: torch.fx.Graph, inputs: Sequence[torch.fx.Node], mapping: dict[torch.fx.Node, torch.fx.Node]
+) -> None:
+    """Replace each symbolic-integer input by the size of a tensor input that carries the same symbol."""
+    for node in inputs:
+        value = node.meta.get("val")
+        if not isinstance(value, torch.SymInt) or not node.users:
+            continue
+        for tensor in list(mapping):
+            sizes = tensor.meta["val"].shape
+            axis = next((i for i, s in enumerate(sizes) if is_symbolic(s) and s.node.expr == value.node.expr), None)
+            if axis is not None:
+                size = new.call_function(torch.ops.aten.sym_size.int, (mapping[tensor], axis))
+                size.meta = dict(node.meta)
+                mapping[node] = size
+                break
+
+
+def _symint_function(graph: torch.fx.Graph, numbers: Sequence[torch.fx.Node]) -> Callable[..., tuple[int, ...]]:
+    """A Python function of the original inputs that evaluates the symbolic integers ``numbers``."""
+    copy = torch.fx.Graph()
+    mapping: dict[torch.fx.Node, torch.fx.Node] = {}
+    copy.graph_copy(graph, mapping)
+    copy.output(tuple(mapping[node] for node in numbers))
+    copy.eliminate_dead_code()
+    return torch.fx.GraphModule(torch.nn.Module(), copy).forward
+
+
+def symbols(graph: torch.fx.Graph) -> list[list[str]]:
+    """For each placeholder, its shape as text: a number, or the expression of a dynamic size (equal text, equal size)."""
+    return [
+        [str(size.node.expr) if is_symbolic(size) else str(int(size)) for size in node.meta["val"].shape]
+        for node in graph.nodes
+        if node.op == "placeholder"
+    ]
