@@ -1,0 +1,52 @@
+"""From a module of the llvm level to LLVM IR text."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kc.codegen.downgrade import downgrade
+from kc.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+__all__ = ["check_translatable", "downgrade", "translate"]
+
+# Dialects that MLIR's translation to LLVM IR knows, as registered in this wheel and used by kc.
+_TRANSLATABLE = ("llvm.", "omp.", "nvvm.", "rocdl.")
+_ALSO = frozenset({"builtin.module", "gpu.module"})
+
+
+def check_translatable(op: ir.Operation) -> None:
+    """Raise ``UnsupportedError`` naming the first op of ``op`` that has no translation to LLVM IR.
+
+    The native translation does not check: it dereferences null on such an op and takes the process with it.
+    """
+    from kc.bindings import ir
+
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        name = inner.name
+        if name.startswith(_TRANSLATABLE) or name in _ALSO:
+            return ir.WalkResult.ADVANCE
+        found.append(inner)
+        return ir.WalkResult.INTERRUPT
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    if found:
+        culprit = found[0]
+        raise UnsupportedError(
+            f"'{culprit.name}' cannot be translated to LLVM IR (at {culprit.location}): every op must be of the llvm level "
+            "(llvm, omp, nvvm) first; run the remaining phases of the target's road on the module"
+        )
+
+
+def translate(module_op: ir.Operation) -> str:
+    """LLVM IR text, in the dialect of LLVM 22, of ``module_op`` (a ``builtin.module`` or ``gpu.module`` at the llvm level).
+
+    Raises ``UnsupportedError`` when an op has no translation.
+    """
+    from kc.bindings import llvm
+
+    check_translatable(module_op)
+    return downgrade(llvm.translate_module_to_llvmir(module_op))
