@@ -1,0 +1,102 @@
+"""Contexts and modules: every dialect registered, none loaded before it is met, threads off."""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Iterable
+
+from kc.bindings import ir, stablehlo_api, torch_api
+from kc.errors import CompileError, InputError
+
+if TYPE_CHECKING:
+    from kc.diagnostics import DiagnosticSink
+
+
+def make_context(*, dialects: Iterable[str] = (), allow_unregistered: bool = False) -> ir.Context:
+    """A context that knows upstream MLIR, StableHLO (with CHLO and VHLO) and torch.
+
+    Dialects are loaded when a parser or a pass needs them. kc's own dialects, which are made in Python, are loaded by
+    ``parse_module`` when the source mentions them, by the pass manager when a pass names them in ``Pass.dialects``,
+    and here when named in ``dialects``.
+    """
+    context = ir.Context(load_on_create_dialects=[])
+    stablehlo_api.register_dialect(context, False)
+    torch_api.register_dialect(context, False)
+    context.allow_unregistered_dialects = allow_unregistered
+    for name in dialects:
+        load_dialect(context, name)
+    return context
+
+
+def load_dialect(context: ir.Context, name: str) -> None:
+    """Load a dialect, native or kc's own, into ``context``; nothing happens if it is loaded already.
+
+    Raises InputError when no dialect has that name.
+    """
+    if context.is_dialect_loaded(name):
+        return
+    path = kc_dialects().get(name)
+    if path is None:
+        try:
+            _ = context.dialects[name]
+        except (IndexError, ValueError, RuntimeError):
+            raise InputError(f"no dialect is named '{name}'") from None
+        return
+    module, _, attribute = path.partition(":")
+    with context, ir.Location.unknown(context):
+        getattr(importlib.import_module(module), attribute).load()
+
+
+def kc_dialects() -> dict[str, str]:
+    """kc's own dialects: name -> ``module:Class``."""
+    from kc.dialects import DIALECTS
+
+    return DIALECTS
+
+
+def load_mentioned_dialects(context: ir.Context, source: str | bytes) -> None:
+    """Load those of kc's own dialects whose name occurs in ``source`` (text or bytecode)."""
+    for name in kc_dialects():
+        if (name.encode() if isinstance(source, bytes) else name) in source:
+            load_dialect(context, name)
+
+
+def parse_module(
+    source: str | bytes, context: ir.Context, source_name: str = "-", sink: DiagnosticSink | None = None
+) -> ir.Module:
+    """Parse MLIR text or bytecode and verify it.
+
+    ``source_name`` is the file name that locations in diagnostics carry. Diagnostics go to ``sink`` when given.
+    Raises InputError with the diagnostics when the source does not parse or does not verify.
+    """
+    from kc.diagnostics import DiagnosticSink, capture
+
+    if sink is None:
+        sink = DiagnosticSink({source_name: source} if isinstance(source, str) else {})
+    before = len(sink.diagnostics)
+    load_mentioned_dialects(context, source)
+    with capture(context, sink, rename={"-": source_name}):
+        try:
+            return ir.Module.parse(source, context=context)
+        except (ir.MLIRError, ValueError) as error:
+            found = sink.diagnostics[before:]
+            reason = "" if found else f": {error}"
+            raise InputError(f"{source_name} is not a valid MLIR module{reason}", found) from None
+
+
+def verify(op: ir.Operation | ir.Module, what: str = "module") -> None:
+    """Run MLIR's verifier; raises CompileError with its diagnostics."""
+    from kc.diagnostics import DiagnosticSink, capture
+
+    sink = DiagnosticSink()
+    with capture(op.context, sink):
+        try:
+            valid = op.operation.verify()
+        except ir.MLIRError:
+            valid = False
+    if not valid:
+        raise CompileError(f"the {what} does not verify", sink.diagnostics)
+
+
+def load_all_dialects(context: ir.Context) -> None:
+    """Load every registered native dialect: Python code may then build any op (about 30 ms the first time)."""
+    context.load_all_available_dialects()
