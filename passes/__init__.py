@@ -2,4 +2,6 @@
 from __future__ import annotations
 
 REGISTRY: dict[str, str] = {
+    "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",
+    "kc-lower-asserts": "kc.passes.loops.lower_asserts:LowerAsserts",
 }

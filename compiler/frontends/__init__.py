@@ -1,0 +1,53 @@
+"""Front ends: what a user has in hand, as a module at a level of the ladder."""
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+
+    from kc.bindings import ir
+
+
+@dataclasses.dataclass
+class Loaded:
+    """A module, the level it stands at, and the arrays of its bound parameters (``kc.param = N`` is ``params[N]``)."""
+
+    module: ir.Module
+    level: str
+    params: list[numpy.ndarray[Any, Any]] = dataclasses.field(default_factory=list)
+
+
+def load(source: Any, entry: str = "main") -> Loaded:
+    """A source of any kind that kc takes: StableHLO or lower MLIR as text, bytes (bytecode or portable artifact), a path or
+    an ``ir.Module``; a ``torch.export.ExportedProgram``.
+
+    Raises InputError when it is none of these, does not parse, or has no function ``entry``.
+    """
+    kind = type(source)
+    if kind.__module__.startswith("torch.export") and kind.__name__ == "ExportedProgram":
+        from kc.frontends import torch as torch_frontend
+
+        return torch_frontend.load(source, entry).loaded()
+    from kc.errors import InputError
+    from kc.frontends import stablehlo
+
+    if not isinstance(source, (str, bytes, os.PathLike)) and not hasattr(source, "operation"):
+        if callable(source):
+            raise InputError("kc.compile takes a program, not a function: use kc.jit for JAX, kc.torch.compile for PyTorch")
+        raise InputError(f"kc.compile cannot read a {kind.__module__}.{kind.__name__} (see kc.frontends.load)")
+    module = stablehlo.load(source, entry)
+    return Loaded(module, level_of(module))
+
+
+def level_of(module: ir.Module) -> str:
+    """The level that ``module`` stands at: the highest one whose dialects occur in it."""
+    from kc.rewrite import walk_ops
+
+    dialects = {op.name.partition(".")[0] for op in walk_ops(module.operation)}
+    for level, owners in (("torch", {"torch", "torch_c"}), ("stablehlo", {"stablehlo", "chlo", "vhlo"})):
+        if dialects & owners:
+            return level
+    return "linalg"

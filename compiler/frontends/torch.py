@@ -10,11 +10,11 @@ import dataclasses
 from typing import Any, Iterator, Sequence
 
 import torch
-from torch.export.graph_signature import InputKind, OutputKind
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from kc.bindings import ir
 from kc.errors import InputError, UnsupportedError
-from kc.frontends import fx_graph, torch_decompositions
+from kc.frontends import Loaded, fx_graph, torch_decompositions
 
 
 @dataclasses.dataclass
@@ -23,7 +23,8 @@ class TorchProgram:
 
     ``module``: one public function ``entry``; its arguments are the tensors of ``plan.inputs`` followed by the parameters.
     ``params``: the bound parameters, in order. ``states``: (result, tensor) pairs: buffers that a call updates in place.
-    ``mutated_inputs``: (result, position among the user inputs) pairs, likewise.
+    ``mutated_inputs``: (result, position among the user inputs) pairs, likewise. ``live``: the tensors of ``states``' buffers, which
+    follow the user inputs in a call. ``constants``: user inputs that are not tensors, with the value that was traced.
     """
 
     module: ir.Module
@@ -32,8 +33,13 @@ class TorchProgram:
     states: list[tuple[int, torch.Tensor]] = dataclasses.field(default_factory=list)
     mutated_inputs: list[tuple[int, int]] = dataclasses.field(default_factory=list)
     live: list[torch.Tensor] = dataclasses.field(default_factory=list)
+    constants: list[tuple[int, Any]] = dataclasses.field(default_factory=list)
     in_spec: Any = None
     out_spec: Any = None
+
+    def loaded(self) -> Loaded:
+        """The program as the driver takes it."""
+        return Loaded(self.module, "torch", [to_numpy(p) for p in self.params])
 
 
 @contextlib.contextmanager
@@ -73,12 +79,15 @@ def load(program: torch.export.ExportedProgram, entry: str = "main") -> TorchPro
     signature = program.graph_signature
     mutated = {s.target for s in signature.output_specs if s.kind == OutputKind.BUFFER_MUTATION}
     users: list[str] = []
+    constants: list[tuple[int, Any]] = []
     bound: list[tuple[str, torch.Tensor]] = []
     live: list[tuple[str, str, torch.Tensor]] = []
     graph_inputs = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     for spec in signature.input_specs:
         name = spec.arg.name
         if spec.kind == InputKind.USER_INPUT:
+            if isinstance(spec.arg, ConstantArgument):
+                constants.append((len(users), spec.arg.value))
             users.append(name)
         elif spec.kind in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
             tensor = _state(program, spec.target)
@@ -99,6 +108,7 @@ def load(program: torch.export.ExportedProgram, entry: str = "main") -> TorchPro
         import_graph(graph, entry, len(plan.inputs)), [tensor for _, tensor in bound], plan,
         in_spec=program.call_spec.in_spec, out_spec=program.call_spec.out_spec,
     )
+    result.constants = constants
     result.live = [tensor for *_, tensor in live]
     targets = {target: tensor for _, target, tensor in live}
     kept: list[fx_graph.Output] = []
@@ -125,6 +135,23 @@ def _state(program: torch.export.ExportedProgram, target: str) -> torch.Tensor:
         if target in table:
             return table[target].detach()
     raise InputError(f"the exported program has no value for '{target}'")
+
+
+def to_numpy(tensor: torch.Tensor) -> Any:
+    """A tensor's values as a NumPy array (``ml_dtypes`` for bfloat16 and float8); shares memory where it can."""
+    tensor = tensor.detach().cpu().contiguous()
+    names = {torch.bfloat16: "bfloat16", torch.float8_e4m3fn: "float8_e4m3fn", torch.float8_e5m2: "float8_e5m2"}
+    if tensor.dtype not in names:
+        return tensor.numpy()
+    import ml_dtypes
+
+    bits = torch.int16 if tensor.element_size() == 2 else torch.int8
+    return tensor.view(bits).numpy().view(getattr(ml_dtypes, names[tensor.dtype]))
+
+
+def loaded_graph(graph: torch.fx.Graph, inputs: int, entry: str = "main") -> Loaded:
+    """A prepared graph whose arguments are all inputs, as the driver takes it."""
+    return Loaded(import_graph(graph, entry, inputs), "torch", [])
 
 
 def import_graph(graph: torch.fx.Graph, entry: str, inputs: int) -> ir.Module:
