@@ -18,7 +18,8 @@ Softmax over the rows of ``x: tensor<8x128xf32>`` (dims 0 = row, 1 = column) is:
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterator, Literal, Union
+import hashlib
+from typing import Any, Iterator, Literal, Union
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +51,39 @@ class Operand:
 # ------------------------------------------------------------------------------------------------ expressions
 
 
-@dataclasses.dataclass(frozen=True)
-class Const:
+class _Node:
+    """Structural equality and hashing in constant time: expressions are DAGs whose tree size may be exponential.
+
+    ``digest`` is a hash of the whole expression, computed once when the node is made from the digests of its operands.
+    """
+
+    def __post_init__(self) -> None:
+        parts: list[str] = [type(self).__name__]
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            parts.append(_field_text(getattr(self, field.name)))
+        digest = hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
+        object.__setattr__(self, "digest", digest)
+
+    digest: bytes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Node) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def _field_text(value: Any) -> str:
+    """A field as text: operands by digest, floats exactly (``-0.0`` and ``nan`` are told apart)."""
+    if isinstance(value, _Node):
+        return value.digest.hex()
+    if isinstance(value, tuple):
+        return "(" + ",".join(_field_text(item) for item in value) + ")"
+    return f"{type(value).__name__}:{value!r}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Const(_Node):
     """A literal of MLIR type ``type``; ``value`` is a Python int, float or bool (``nan`` and ``inf`` allowed)."""
 
     value: int | float | bool
@@ -60,15 +92,20 @@ class Const:
 
 @dataclasses.dataclass(frozen=True)
 class Coord:
-    """A coordinate of a ``Load``: ``scale * dim + offset`` with ``dim`` None for the constant ``offset``."""
+    """A coordinate of a ``Load``: ``scale * dim + offset`` with ``dim`` None for the constant ``offset``.
+
+    ``more`` holds further ``(dim, scale)`` terms (a window: ``2 * oh + kh``). It is empty in every kernel class but
+    ``Window``; axes of extent 1 are always the constant 0.
+    """
 
     dim: int | None
     scale: int = 1
     offset: int = 0
+    more: tuple[tuple[int, int], ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Load:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Load(_Node):
     """Element of argument ``arg`` at ``coords`` (one ``Coord`` per axis; empty for a 0-d tensor or a scalar)."""
 
     arg: int
@@ -76,16 +113,16 @@ class Load:
     type: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Index:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Index(_Node):
     """The current value of loop ``dim`` (``linalg.index``)."""
 
     dim: int
     type: str = "index"
 
 
-@dataclasses.dataclass(frozen=True)
-class Apply:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Apply(_Node):
     """One scalar op: ``op`` is its MLIR name (``arith.addf``, ``math.exp``, ``arith.select``, ``arith.cmpf`` ...).
 
     ``attrs``: sorted ``(name, MLIR attribute text)`` pairs, for example ``(("predicate", "1 : i64"),)``;
@@ -98,8 +135,8 @@ class Apply:
     attrs: tuple[tuple[str, str], ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Reduce:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reduce(_Node):
     """``arg`` folded over loops ``dims`` with the binary op ``op`` (MLIR name), starting from ``init``."""
 
     op: str
@@ -109,8 +146,8 @@ class Reduce:
     type: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Acc:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Acc(_Node):
     """In an epilogue: the contraction's accumulated value. In a score callback: the raw score q·k (unscaled)."""
 
     type: str = "f32"
@@ -145,7 +182,10 @@ def walk(root: Expr) -> Iterator[Expr]:
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """Result ``expr`` stored to destination argument ``arg`` at ``coords`` (plain dims, a permutation or a subset)."""
+    """Result ``expr`` stored to destination argument ``arg`` at ``coords``.
+
+    Coordinates are plain dims (a permutation of the space or a subset of it); an axis of extent 1 has the constant 0.
+    """
 
     arg: int
     coords: tuple[Coord, ...]
@@ -203,6 +243,25 @@ class Contraction(Kernel):
 
 
 @dataclasses.dataclass(frozen=True)
+class Window(Kernel):
+    """Convolution or pooling: one reduction whose loads slide (``Coord.more``), then an elementwise epilogue.
+
+    ``acc[out..] = reduce over window.. of body`` with ``reduce`` an MLIR op name (``arith.addf``, ``arith.maximumf`` ...),
+    then ``outputs`` over the loops ``out`` with ``Acc`` as a leaf. For a convolution ``body`` is ``lhs * rhs`` where the
+    product's first operand reads the image; every read is in bounds (padding is materialised before the kernel).
+    """
+
+    dims: tuple[Dim, ...] = ()
+    out: tuple[int, ...] = ()
+    window: tuple[int, ...] = ()
+    reduce: str = "arith.addf"
+    body: Expr = Const(0.0, "f32")
+    init: Expr = Const(0.0, "f32")
+    acc_type: str = "f32"
+    outputs: tuple[Output, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Attention(Kernel):
     """``out[b.., q, :] = softmax over keys of score(q·k) @ v``.
 
@@ -233,7 +292,7 @@ class General(Kernel):
     reason: str = ""
 
 
-Kind = Literal["map", "rows", "contraction", "attention", "general"]
+Kind = Literal["map", "rows", "contraction", "window", "attention", "general"]
 
 
 def kind(kernel: Kernel) -> Kind:
