@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Iterable
 
 from kc.bindings import ir, stablehlo_api, torch_api
@@ -65,22 +66,36 @@ def parse_module(
 ) -> ir.Module:
     """Parse MLIR text or bytecode and verify it.
 
-    ``source_name`` is the file name that locations in diagnostics carry. Diagnostics go to ``sink`` when given.
-    Raises InputError with the diagnostics when the source does not parse or does not verify.
+    ``source_name`` is the file name that diagnostics show. Where it is the path of a file that holds just ``source``,
+    the locations in the module carry it too (MLIR names text that it is handed ``-``). Diagnostics go to ``sink``
+    when given. Raises InputError with the diagnostics when the source does not parse or does not verify.
     """
     from kc.diagnostics import DiagnosticSink, capture
 
     if sink is None:
-        sink = DiagnosticSink({source_name: source} if isinstance(source, str) else {})
+        sink = DiagnosticSink({source_name: source} if isinstance(source, str) else {}, rename={"-": source_name})
     before = len(sink.diagnostics)
     load_mentioned_dialects(context, source)
-    with capture(context, sink, rename={"-": source_name}):
+    with capture(context, sink):
         try:
+            if _is_file_with(source_name, source):
+                return ir.Module.parseFile(source_name, context=context)
             return ir.Module.parse(source, context=context)
         except (ir.MLIRError, ValueError) as error:
             found = sink.diagnostics[before:]
             reason = "" if found else f": {error}"
-            raise InputError(f"{source_name} is not a valid MLIR module{reason}", found) from None
+            raise InputError(f"{source_name} is not a valid MLIR module{reason}", found, sources=sink.sources) from None
+
+
+def _is_file_with(path: str, source: str | bytes) -> bool:
+    """Whether ``path`` is a regular file that holds exactly ``source``."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read() == (source.encode() if isinstance(source, str) else source)
+    except (OSError, ValueError):
+        return False
 
 
 def verify(op: ir.Operation | ir.Module, what: str = "module") -> None:

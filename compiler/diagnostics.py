@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Union
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Location(NamedTuple):
-    """A place in a source file; ``line`` and ``col`` count from one, ``file`` is ``-`` for text that has no name."""
+    """A place in a source file; ``line`` and ``col`` count from one (0: the file as a whole), ``file`` is ``-`` for text that has no name."""
 
     file: str
     line: int
     col: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.col}"
+        return f"{self.file}:{self.line}:{self.col}" if self.line else self.file
 
 
 class Diagnostic(NamedTuple):
@@ -42,18 +42,25 @@ class Diagnostic(NamedTuple):
 class DiagnosticSink:
     """Collects diagnostics in order.
 
-    ``sources`` maps file names to text that is not on disk, for carets; ``on_emit`` is called with each one as it comes.
+    ``sources`` maps file names to text that is not on disk, for carets; ``rename`` maps the file names that locations
+    carry to those to show (text parsed by MLIR carries ``-``); ``on_emit`` is called with each diagnostic as it comes.
     """
 
     def __init__(
-        self, sources: Mapping[str, str] | None = None, on_emit: Callable[[Diagnostic], None] | None = None
+        self,
+        sources: Mapping[str, str] | None = None,
+        on_emit: Callable[[Diagnostic], None] | None = None,
+        rename: Mapping[str, str] | None = None,
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.sources: dict[str, str] = dict(sources or {})
+        self.rename: dict[str, str] = dict(rename or {})
         self._on_emit = on_emit
 
     def emit(self, diagnostic: Diagnostic) -> None:
         """Take one diagnostic."""
+        if self.rename:
+            diagnostic = _renamed(diagnostic, self.rename)
         self.diagnostics.append(diagnostic)
         if self._on_emit is not None:
             self._on_emit(diagnostic)
@@ -93,24 +100,27 @@ def _position(loc: Any) -> Location | None:
     return None
 
 
-def from_mlir(diagnostic: ir.Diagnostic, rename: Mapping[str, str] | None = None) -> Diagnostic:
-    """Copy a diagnostic out of MLIR (it is only valid inside the handler); ``rename`` maps file names."""
-    place = _position(diagnostic.location)
-    if place is not None and rename and place.file in rename:
+def from_mlir(diagnostic: ir.Diagnostic) -> Diagnostic:
+    """Copy a diagnostic out of MLIR (it is only valid inside the handler)."""
+    notes = tuple(map(from_mlir, diagnostic.notes))
+    return Diagnostic(diagnostic.severity.name.lower(), _position(diagnostic.location), diagnostic.message, notes)
+
+
+def _renamed(diagnostic: Diagnostic, rename: Mapping[str, str]) -> Diagnostic:
+    place = diagnostic.location
+    if place is not None and place.file in rename:
         place = place._replace(file=rename[place.file])
-    notes = tuple(from_mlir(n, rename) for n in diagnostic.notes)
-    return Diagnostic(diagnostic.severity.name.lower(), place, diagnostic.message, notes)
+    notes = tuple(_renamed(note, rename) for note in diagnostic.notes)
+    return diagnostic._replace(location=place, notes=notes)
 
 
 @contextlib.contextmanager
-def capture(
-    context: ir.Context, sink: DiagnosticSink | None = None, rename: Mapping[str, str] | None = None
-) -> Iterator[DiagnosticSink]:
+def capture(context: ir.Context, sink: DiagnosticSink | None = None) -> Iterator[DiagnosticSink]:
     """Send every diagnostic that MLIR emits in ``context`` to ``sink`` while the block runs."""
     target = DiagnosticSink() if sink is None else sink
 
     def handle(diagnostic: ir.Diagnostic) -> bool:
-        target.emit(from_mlir(diagnostic, rename))
+        target.emit(from_mlir(diagnostic))
         return True
 
     before = context.emit_error_diagnostics
@@ -123,49 +133,48 @@ def capture(
         context.emit_error_diagnostics = before
 
 
-def render(diagnostic: Diagnostic, sources: Mapping[str, str] | str | None = None) -> str:
+def render(diagnostic: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
     """``file:line:col: severity: message``, the source line and a caret, then the notes in the same form.
 
-    ``sources`` maps file names to their text (or is the text itself); a file that is not in it is read from disk.
+    ``sources`` maps file names to their text; a file that is not in it is read from disk.
     """
     place = diagnostic.location
     head = f"{place if place else '<unknown>:0'}: {diagnostic.severity}: {diagnostic.message}"
-    parts = [head]
-    line = None if place is None else _source_line(place, sources)
-    if place is not None and line is not None:
-        pad = "".join("\t" if c == "\t" else " " for c in line[: place.col - 1])
-        parts.append(f"{line}\n{pad}^")
+    line = None if place is None else _source_line(place, sources or {})
+    parts = [head] if place is None or line is None else [head, _with_caret(line, place.col)]
     parts.extend(render(note, sources) for note in diagnostic.notes)
     return "\n".join(parts)
 
 
-def render_all(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | str | None = None) -> str:
-    """All of them, one after the other."""
-    return "\n".join(render(d, sources) for d in diagnostics)
-
-
-def print_diagnostic(diagnostic: Diagnostic, sources: Mapping[str, str] | str | None = None) -> None:
+def print_diagnostic(diagnostic: Diagnostic, sources: Mapping[str, str] | None = None) -> None:
     """Show one on stderr at once."""
     sys.stderr.write(render(diagnostic, sources) + "\n")
     sys.stderr.flush()
 
 
-def _source_line(place: Location, sources: Mapping[str, str] | str | None) -> str | None:
+_WIDTH = 160
+
+
+def _with_caret(line: str, col: int) -> str:
+    """The line and a caret below column ``col``; of a very long line (a printed constant) the part around it."""
+    start = 0
+    if len(line) > _WIDTH:
+        start = max(0, min(col - 1 - _WIDTH // 2, len(line) - _WIDTH))
+        line = ("…" if start else "") + line[start : start + _WIDTH] + ("…" if start + _WIDTH < len(line) else "")
+        col += 1 if start else 0
+    pad = "".join("\t" if c == "\t" else " " for c in line[: max(0, col - 1 - start)])
+    return f"{line}\n{pad}^"
+
+
+def _source_line(place: Location, sources: Mapping[str, str]) -> str | None:
     """The line of text at ``place``; None when the text cannot be had or is not text."""
-    text: str | None
-    if isinstance(sources, str):
-        text = sources
-    else:
-        text = (sources or {}).get(place.file)
-        if text is None:
-            text = _read_text(place.file)
+    text = sources.get(place.file)
+    if text is None:
+        text = _read_text(place.file)
     if text is None or place.line < 1:
         return None
-    lines = text.split("\n")
-    if place.line > len(lines):
-        return None
-    line = lines[place.line - 1].rstrip("\r")
-    return line if len(line) <= 400 and line.isprintable() or "\t" in line else None
+    lines = text.split("\n", place.line)
+    return lines[place.line - 1].rstrip("\r") if len(lines) >= place.line else None
 
 
 def _read_text(path: str) -> str | None:

@@ -1,7 +1,7 @@
 """The exceptions of kc. Each carries the diagnostics that explain it; nothing here imports MLIR."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 if TYPE_CHECKING:
     from kc.diagnostics import Diagnostic
@@ -10,18 +10,22 @@ if TYPE_CHECKING:
 class KcError(Exception):
     """Base of all errors that kc raises on purpose.
 
-    ``diagnostics`` are in the order in which they were emitted; ``str(error)`` shows the message followed by them.
+    ``diagnostics`` are in the order in which they were emitted; ``str(error)`` shows the message followed by them,
+    with the source lines of ``sources`` (file name -> text) or of the files themselves.
     """
 
-    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()):
+    def __init__(
+        self, message: str, diagnostics: Sequence[Diagnostic] = (), *, sources: Mapping[str, str] | None = None
+    ):
         super().__init__(message)
         self.message = message
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        self.sources = dict(sources or {})
 
     def __str__(self) -> str:
         from kc.diagnostics import render
 
-        shown = [render(d) for d in self.diagnostics]
+        shown = [render(d, self.sources) for d in self.diagnostics]
         return "\n".join([self.message, *shown])
 
 
@@ -43,8 +47,15 @@ class PipelineError(KcError):
 class CompileError(KcError):
     """A pass or a phase failed. ``pass_name`` names it where one is known."""
 
-    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = (), pass_name: str | None = None):
-        super().__init__(message, diagnostics)
+    def __init__(
+        self,
+        message: str,
+        diagnostics: Sequence[Diagnostic] = (),
+        pass_name: str | None = None,
+        *,
+        sources: Mapping[str, str] | None = None,
+    ):
+        super().__init__(message, diagnostics, sources=sources)
         self.pass_name = pass_name
 
 

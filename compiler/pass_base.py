@@ -27,7 +27,9 @@ class PassContext:
         ``notes`` are texts, or pairs (where, text).
         """
         diagnostic = self._emit("error", where, message, notes)
-        raise PassFailure(f"pass '{self.pass_name}' failed", (diagnostic,), self.pass_name)
+        raise PassFailure(
+            f"pass '{self.pass_name}' failed", (diagnostic,), self.pass_name, sources=self.sink.sources
+        )
 
     def warn(self, where: Located | Location | None, message: str, notes: Sequence[Note] = ()) -> None:
         """Emit a warning; the pass goes on."""
@@ -45,9 +47,8 @@ class PassContext:
         for note in notes:
             note_where, text = (where, note) if isinstance(note, str) else note
             below.append(Diagnostic("note", location_of(note_where), text))
-        diagnostic = Diagnostic(severity, place, message, tuple(below))
-        self.sink.emit(diagnostic)
-        return diagnostic
+        self.sink.emit(Diagnostic(severity, place, message, tuple(below)))
+        return self.sink.diagnostics[-1]
 
 
 Note = typing.Union[str, tuple[Any, str]]

@@ -7,7 +7,10 @@ printing, timing and reproducers cover native and Python passes alike.
 """
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import sys
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence, Union
 
 from kc import registry
@@ -288,7 +291,6 @@ def _show_unless_error(diagnostic: Diagnostic) -> None:
 
 # ------------------------------------------------------------------------------------- native passes and their errors
 
-_PARSER_ERROR = re.compile(r"Parser:1:(\d+): error: ([^\n]*)")
 _RESTRICTED = re.compile(r"restricted to '([^']+)' on a PassManager intended to run on '([^']+)'")
 
 
@@ -296,21 +298,40 @@ def _add_native(
     manager: passmanager.PassManager, text: str, element: Element, anchor: str, context: ir.Context
 ) -> None:
     """Add one native element; a mistake becomes a PipelineError whose caret is in the right leaf."""
+    shown: list[str] = []
     try:
-        manager.add(element.text)
+        if any(leaf.options for leaf in leaves(element)):
+            with stderr_captured(shown):  # where LLVM writes what is wrong with an option's value
+                manager.add(element.text)
+        else:
+            manager.add(element.text)
     except ValueError as error:
         if isinstance(element, Nest):
             # MLIR's message has no position inside a group: add the leaves one by one to find the one at fault
             inner = passmanager.PassManager(element.anchor, context=context)
             for child in element.body:
                 _add_native(inner, text, child, element.anchor, context)
-        raise _native_error(text, element, anchor, str(error)) from None
+        from kc.pipeline_errors import explain_native
+
+        raise explain_native(text, element, anchor, "\n".join([*shown, str(error)])) from None
 
 
-def _native_error(text: str, element: Element, anchor: str, message: str) -> PipelineError:
-    from kc.pipeline_errors import explain_native
-
-    return explain_native(text, element, anchor, message)
+@contextlib.contextmanager
+def stderr_captured(into: list[str]) -> Iterator[None]:
+    """Collect what native code writes to file descriptor 2 while the block runs; it is appended to ``into``."""
+    with open(os.memfd_create("kc-stderr"), "w+b") as file:
+        sys.stderr.flush()
+        saved = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            file.seek(0)
+            text = file.read().decode(errors="replace")
+            if text:
+                into.append(text)
 
 
 def _nest_implicitly(text: str, element: Element, anchor: str, context: ir.Context) -> Element:

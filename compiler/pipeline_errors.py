@@ -2,18 +2,18 @@
 from __future__ import annotations
 
 import difflib
-import functools
-import os
 import re
-import subprocess
 
 from kc import registry
 from kc.errors import PipelineError
+from kc.native_passes import NATIVE_PASSES
 from kc.pipeline_text import Element, Leaf, parse_options
 
 _PARSER_ERROR = re.compile(r"Parser:1:(\d+): error: ([^\n]*)")
 _RESTRICTED = re.compile(r"restricted to '([^']+)' on a PassManager intended to run on '([^']+)'")
+_UNKNOWN = re.compile(r"'([^'\n]+)' does not refer to a registered pass")
 _NO_OPTION = re.compile(r"no such option ([^\n]+)")
+_BAD_VALUE = re.compile(r"for the -+([\w-]+) option: ([^\n]*)")
 
 
 def explain_native(text: str, element: Element, anchor: str, message: str) -> PipelineError:
@@ -24,8 +24,10 @@ def explain_native(text: str, element: Element, anchor: str, message: str) -> Pi
         hint = f"'{element.text}' runs on '{wanted}', not on '{anchor}': write {wanted}({element.text})"
         return PipelineError(text, element.start, hint)
     if isinstance(element, Leaf):
-        if "does not refer to a registered pass" in message:
-            return PipelineError(text, element.start, unknown_pass(element.name))
+        unknown = _UNKNOWN.search(message)
+        if unknown:  # the pass itself, or one in a pipeline that is the value of an option
+            name = unknown.group(1)
+            return PipelineError(text, max(element.start, text.find(name, element.start)), unknown_pass(name))
         return PipelineError(text, *_option_at_fault(text, element, message))
     match = _PARSER_ERROR.search(message)
     if match:
@@ -35,7 +37,7 @@ def explain_native(text: str, element: Element, anchor: str, message: str) -> Pi
 
 def unknown_pass(name: str) -> str:
     """The message for a name that is no pass, with the nearest names that are."""
-    near = difflib.get_close_matches(name, [*registry.known_names(), *native_passes()], n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name, [*registry.known_names(), *NATIVE_PASSES], n=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else " (kc-opt --list-passes shows all)"
     return f"no pass is named '{name}'{hint}"
 
@@ -47,27 +49,14 @@ def _option_at_fault(text: str, leaf: Leaf, message: str) -> tuple[int, str]:
         bad = match.group(1).strip()
         where = next((o.start for o in options if o.key == bad), leaf.start)
         return where, f"pass '{leaf.name}' has no option '{bad}'"
-    for option in options:
-        if re.search(rf"'?{re.escape(option.key)}'?\b", message.split("failed to add")[0]):
-            return option.value_start, f"bad value for option '{option.key}' of '{leaf.name}': {_one_line(message)}"
+    match = _BAD_VALUE.search(message)
+    if match:
+        key, reason = match.groups()
+        where = next((o.value_start for o in options if o.key == key), leaf.start)
+        return where, f"option '{key}' of '{leaf.name}': {reason.rstrip('!')}"
     where = options[0].start if options else leaf.start
     return where, _one_line(message)
 
 
 def _one_line(message: str) -> str:
     return "; ".join(line.strip() for line in message.strip().splitlines() if line.strip(" ^"))
-
-
-@functools.lru_cache(maxsize=1)
-def native_passes() -> dict[str, str]:
-    """Native passes and pass pipelines: name -> summary, read from ``torch-mlir-opt --help``; empty if that fails."""
-    from kc.bindings import library_dir
-
-    tool = os.path.join(library_dir(), "torch-mlir-opt")
-    try:
-        shown = subprocess.run([tool, "--help"], capture_output=True, text=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    section = shown.partition("Compiler passes to run")[2]
-    found = re.findall(r"^ {4,6}--([\w-]+)(?:=<[^>]*>)? +- +(.*)$", section, re.MULTILINE)
-    return dict(sorted(found))
