@@ -1,8 +1,11 @@
-"""kc for PyTorch: ``kc.torch.compile(module, example_inputs)`` ahead of time, ``torch.compile(module, backend="kc")`` just in time."""
-from __future__ import annotations
+"""kc for PyTorch: ``kc.torch.compile(module, example_inputs)`` ahead of time, ``torch.compile(module,
+backend="kc")`` just in
+time.""" from
+__future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kc.errors import InputError
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy
-
     from kc.bindings import ir
 
 
@@ -21,8 +20,8 @@ class Loaded:
 
 
 def load(source: Any, entry: str = "main") -> Loaded:
-    """A source of any kind that kc takes: StableHLO or lower MLIR as text, bytes (bytecode or portable artifact), a path or
-    an ``ir.Module``; a ``torch.export.ExportedProgram``.
+    """A source of any kind that kc takes: StableHLO or lower MLIR as text, bytes (bytecode or portable artifact), a
+    path or an ``ir.Module``; a ``torch.export.ExportedProgram``.
 
     Raises InputError when it is none of these, does not parse, or has no function ``entry``.
     """
@@ -36,7 +35,7 @@ def load(source: Any, entry: str = "main") -> Loaded:
 
     if not isinstance(source, (str, bytes, os.PathLike)) and not hasattr(source, "operation"):
         if callable(source):
-            raise InputError("kc.compile takes a program, not a function: use kc.jit for JAX, kc.torch.compile for PyTorch")
+            raise InputError("kc.compile takes a program: use kc.jit for a JAX function, kc.torch.compile for a module")
         raise InputError(f"kc.compile cannot read a {kind.__module__}.{kind.__name__} (see kc.frontends.load)")
     module = stablehlo.load(source, entry)
     return Loaded(module, level_of(module))

@@ -1,26 +1,27 @@
 """FX graphs made ready for the importer: plain tensors in, plain tensors out, everything else in a plan.
 
 torch-mlir's importer takes a graph whose inputs and outputs are tensors. Real graphs (from ``torch.export`` or
-AOTAutograd) also carry symbolic integers, ``None`` outputs, outputs that are inputs, and constants. ``prepare`` takes those
-out of the graph and records in a ``Plan`` how to put them back around each call.
+AOTAutograd) also carry symbolic integers, ``None`` outputs, outputs that are inputs, and constants. ``prepare``
+takes those out of the graph and records in a ``Plan`` how to put them back around each call.
 """
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 import torch.fx
-from torch.fx.experimental.symbolic_shapes import is_symbolic
-
 from kc.errors import UnsupportedError
+from torch.fx.experimental.symbolic_shapes import is_symbolic
 
 
 @dataclasses.dataclass(frozen=True)
 class Output:
     """Where one output of the original graph comes from.
 
-    ``kind``: ``result`` (``value`` = position among the compiled results), ``input`` (position among the original inputs),
+    ``kind``: ``result`` (``value`` = position among the compiled results), ``input`` (position among the original
+    inputs),
     ``constant`` (the value itself), ``symint`` (position among the results of ``Plan.symints``).
     """
 
@@ -79,7 +80,7 @@ def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[
     missing = [node.name for node in inputs if node not in mapping and node.users]
     if missing:
         raise UnsupportedError(
-            f"graph input {', '.join(missing)}: neither a tensor nor the size of a tensor input; pass it as a 0-d tensor"
+            f"graph input {', '.join(missing)} is neither a tensor nor the size of one; pass it as a 0-d tensor"
         )
     # An unused input with an entry in the mapping (never looked up) is not copied as an input again.
     outputs = new.graph_copy(graph, mapping | {node: None for node in inputs if node not in mapping})
@@ -141,8 +142,10 @@ def _symint_function(graph: torch.fx.Graph, numbers: Sequence[torch.fx.Node]) ->
 
 
 def symbols(graph: torch.fx.Graph) -> list[list[str]]:
-    """For each placeholder, its shape as text: a number, or the expression of a dynamic size (equal text, equal size)."""
-    return [
+    """For each placeholder, its shape as text: a number, or the expression of a dynamic size (equal text, equal
+    size)."""
+    return
+    [
         [str(size.node.expr) if is_symbolic(size) else str(int(size)) for size in node.meta["val"].shape]
         for node in graph.nodes
         if node.op == "placeholder"

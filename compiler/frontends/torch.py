@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
-from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
-
 from kc.bindings import ir
 from kc.errors import InputError, UnsupportedError
 from kc.frontends import Loaded, fx_graph, torch_decompositions
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 
 @dataclasses.dataclass
 class TorchProgram:
     """A module at the torch level and what is needed to call it.
 
-    ``module``: one public function ``entry``; its arguments are the tensors of ``plan.inputs`` followed by the parameters.
-    ``params``: the bound parameters, in order. ``states``: (result, tensor) pairs: buffers that a call updates in place.
-    ``mutated_inputs``: (result, position among the user inputs) pairs, likewise. ``live``: the tensors of ``states``' buffers, which
+    ``module``: one public function ``entry``; its arguments are the tensors of ``plan.inputs`` followed by the
+    parameters.
+    ``params``: the bound parameters, in order. ``states``: (result, tensor) pairs: buffers that a call updates in
+    place.
+    ``mutated_inputs``: (result, position among the user inputs) pairs, likewise. ``live``: the tensors of
+    ``states``' buffers, which
     follow the user inputs in a call. ``constants``: user inputs that are not tensors, with the value that was traced.
     """
 
@@ -44,10 +47,11 @@ class TorchProgram:
 
 @contextlib.contextmanager
 def _plain_modules() -> Iterator[None]:
-    """Switch off the fused fast path of ``nn.MultiheadAttention``: it traces to an operator that no compiler can read."""
-    before = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
+    """Switch off the fused fast path of ``nn.MultiheadAttention``: it traces to an operator that no compiler can
+    read."""
+    before
+    = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False) try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
@@ -96,7 +100,7 @@ def load(program: torch.export.ExportedProgram, entry: str = "main") -> TorchPro
             elif graph_inputs[name].users:
                 bound.append((name, tensor))
         else:
-            raise UnsupportedError(f"input '{name}' of the exported program is a {spec.kind.name.lower()}, not a tensor")
+            raise UnsupportedError(f"input '{name}' of the program is a {spec.kind.name.lower()}, not a tensor")
 
     order = [*users, *(name for name, *_ in live), *(name for name, _ in bound)]
     graph, plan = fx_graph.prepare(program.graph, order)

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from typing import Any, Iterator, Literal, Union
+from collections.abc import Iterator
+from typing import Any, Literal, Union
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Apply(_Node):
     """
 
     op: str
-    args: tuple["Expr", ...]
+    args: tuple[Expr, ...]
     type: str
     attrs: tuple[tuple[str, str], ...] = ()
 
@@ -140,9 +141,9 @@ class Reduce(_Node):
     """``arg`` folded over loops ``dims`` with the binary op ``op`` (MLIR name), starting from ``init``."""
 
     op: str
-    arg: "Expr"
+    arg: Expr
     dims: tuple[int, ...]
-    init: "Expr"
+    init: Expr
     type: str
 
 
@@ -212,8 +213,8 @@ class Map(Kernel):
 class Rows(Kernel):
     """Row kernels (softmax, norms, plain row reductions).
 
-    The last ``ncols`` loops of ``dims`` are the row's columns, everything before numbers the rows. Every ``Reduce`` folds
-    exactly the column loops. Outputs are row shaped (all loops) or one value a row (row loops only).
+    The last ``ncols`` loops of ``dims`` are the row's columns, everything before numbers the rows. Every ``Reduce``
+    folds exactly the column loops. Outputs are row shaped (all loops) or one value a row (row loops only).
     """
 
     dims: tuple[Dim, ...] = ()
@@ -225,9 +226,10 @@ class Rows(Kernel):
 class Contraction(Kernel):
     """``acc[b.., m.., n..] = sum over k.. of lhs * rhs``, then ``outputs`` over (b, m, n) with ``Acc`` as a leaf.
 
-    ``dims`` lists all loops; ``batch``, ``m``, ``n``, ``k`` index into it. ``lhs`` and ``rhs`` are expressions over (b, m, k)
-    and (b, k, n): a plain ``Load`` or a prologue (cast, dequantisation). ``acc_type`` is the accumulator's type. The initial
-    accumulator is ``init`` (usually ``Const(0)``; a ``Load`` for C += A·B).
+    ``dims`` lists all loops; ``batch``, ``m``, ``n``, ``k`` index into it. ``lhs`` and ``rhs`` are expressions over
+    (b, m, k)
+    and (b, k, n): a plain ``Load`` or a prologue (cast, dequantisation). ``acc_type`` is the accumulator's type. The
+    initial accumulator is ``init`` (usually ``Const(0)``; a ``Load`` for C += A·B).
     """
 
     dims: tuple[Dim, ...] = ()
@@ -246,9 +248,10 @@ class Contraction(Kernel):
 class Window(Kernel):
     """Convolution or pooling: one reduction whose loads slide (``Coord.more``), then an elementwise epilogue.
 
-    ``acc[out..] = reduce over window.. of body`` with ``reduce`` an MLIR op name (``arith.addf``, ``arith.maximumf`` ...),
-    then ``outputs`` over the loops ``out`` with ``Acc`` as a leaf. For a convolution ``body`` is ``lhs * rhs`` where the
-    product's first operand reads the image; every read is in bounds (padding is materialised before the kernel).
+    ``acc[out..] = reduce over window.. of body`` with ``reduce`` an MLIR op name (``arith.addf``, ``arith.maximumf``
+    ...),
+    then ``outputs`` over the loops ``out`` with ``Acc`` as a leaf. For a convolution ``body`` is ``lhs * rhs`` where
+    the product's first operand reads the image; every read is in bounds (padding is materialised before the kernel).
     """
 
     dims: tuple[Dim, ...] = ()
@@ -265,9 +268,12 @@ class Window(Kernel):
 class Attention(Kernel):
     """``out[b.., q, :] = softmax over keys of score(q·k) @ v``.
 
-    ``dims``: batch loops, then query (``q``), key (``kv``), head depth (``d``), value depth (``dv``). ``score`` is an expression over
-    (b.., q, kv) with ``Acc`` for the raw product: scale, bias, mask, soft-cap. ``causal``: the mask part of ``score`` is known to be
-    ``kv <= q`` (``score`` then omits it). ``probs_type``: element type the probabilities are rounded to before the second product.
+    ``dims``: batch loops, then query (``q``), key (``kv``), head depth (``d``), value depth (``dv``). ``score`` is
+    an expression over
+    (b.., q, kv) with ``Acc`` for the raw product: scale, bias, mask, soft-cap. ``causal``: the mask part of
+    ``score`` is known to be
+    ``kv <= q`` (``score`` then omits it). ``probs_type``: element type the probabilities are rounded to before the
+    second product.
     """
 
     dims: tuple[Dim, ...] = ()

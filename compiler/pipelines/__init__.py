@@ -6,14 +6,15 @@ A road is a tuple of ``Phase``; ``kc phases TARGET`` prints it, and what it prin
 from __future__ import annotations
 
 import dataclasses
-from typing import Mapping
+from collections.abc import Mapping
 
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
     """One step down the ladder: a pass pipeline with a name, from level ``start`` to level ``end``.
 
-    ``pipeline`` is text that ``kc-opt --pass-pipeline`` takes once ``<parameters>`` are filled in; a parameter is written
+    ``pipeline`` is text that ``kc-opt --pass-pipeline`` takes once ``<parameters>`` are filled in; a parameter is
+    written
     ``<name>`` and its default stands in ``defaults``.
     """
 

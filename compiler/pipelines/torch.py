@@ -17,6 +17,7 @@ PHASES = (
         "torch ops to linalg on tensors; index checks kept and made memory-safe",
         "torch",
         "linalg",
-        "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline,kc-legalize-asserts,canonicalize,cse)",
+        "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline,kc-legalize-asserts,"
+        "kc-fold-float-constants,canonicalize,cse)",
     ),
 )

@@ -6,7 +6,8 @@ the batch. Every module is exported with its weights in float32 and cast by the 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
