@@ -1,7 +1,5 @@
-"""kc for PyTorch: ``kc.torch.compile(module, example_inputs)`` ahead of time, ``torch.compile(module,
-backend="kc")`` just in
-time.""" from
-__future__ import annotations
+"""kc for PyTorch: ``kc.torch.compile`` ahead of time, ``torch.compile(module, backend="kc")`` just in time."""
+from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence

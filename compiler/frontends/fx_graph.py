@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 import torch.fx
-from kc.errors import UnsupportedError
 from torch.fx.experimental.symbolic_shapes import is_symbolic
+
+from kc.errors import UnsupportedError
 
 
 @dataclasses.dataclass(frozen=True)

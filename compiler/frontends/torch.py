@@ -11,23 +11,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+
 from kc.bindings import ir
 from kc.errors import InputError, UnsupportedError
 from kc.frontends import Loaded, fx_graph, torch_decompositions
-from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 
 @dataclasses.dataclass
 class TorchProgram:
     """A module at the torch level and what is needed to call it.
 
-    ``module``: one public function ``entry``; its arguments are the tensors of ``plan.inputs`` followed by the
-    parameters.
+    ``module``: one public function ``entry``; its arguments are the tensors of ``plan.inputs``, then the parameters.
     ``params``: the bound parameters, in order. ``states``: (result, tensor) pairs: buffers that a call updates in
-    place.
-    ``mutated_inputs``: (result, position among the user inputs) pairs, likewise. ``live``: the tensors of
-    ``states``' buffers, which
-    follow the user inputs in a call. ``constants``: user inputs that are not tensors, with the value that was traced.
+    place. ``mutated_inputs``: (result, position among the user inputs) pairs, likewise. ``live``: the tensors of
+    ``states``, which follow the user inputs in a call. ``constants``: user inputs that are not tensors, with the
+    value that was traced.
     """
 
     module: ir.Module
@@ -47,11 +46,10 @@ class TorchProgram:
 
 @contextlib.contextmanager
 def _plain_modules() -> Iterator[None]:
-    """Switch off the fused fast path of ``nn.MultiheadAttention``: it traces to an operator that no compiler can
-    read."""
-    before
-    = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False) try:
+    """Switch off the fused fast path of ``nn.MultiheadAttention``: it traces to an operator that nobody can read."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
         yield
     finally:
         torch.backends.mha.set_fastpath_enabled(before)

@@ -90,10 +90,10 @@ def native_layer_norm(
     bias: torch.Tensor | None,
     eps: float,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Layer norm over the last ``len(normalized_shape)`` axes: result, mean and 1/sqrt(variance + eps); two-pass
-    variance.""" axes = list(range(x.dim()
-    - len(normalized_shape), x.dim())) wide =
-    x.to(_wide(x.dtype)) mean = wide.mean(axes, keepdim=True)
+    """Layer norm over the last axes: result, mean and 1 / sqrt(variance + eps), the variance in two passes."""
+    axes = list(range(x.dim() - len(normalized_shape), x.dim()))
+    wide = x.to(_wide(x.dtype))
+    mean = wide.mean(axes, keepdim=True)
     centered = wide - mean
     scale = torch.rsqrt((centered * centered).mean(axes, keepdim=True) + eps)
     result = centered * scale
