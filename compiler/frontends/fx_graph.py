@@ -21,9 +21,8 @@ from kc.errors import UnsupportedError
 class Output:
     """Where one output of the original graph comes from.
 
-    ``kind``: ``result`` (``value`` = position among the compiled results), ``input`` (position among the original
-    inputs),
-    ``constant`` (the value itself), ``symint`` (position among the results of ``Plan.symints``).
+    ``kind`` and ``value``: ``result`` (position among the compiled results), ``input`` (position among the original
+    inputs), ``constant`` (the value itself), ``symint`` (position among the results of ``Plan.symints``).
     """
 
     kind: str
@@ -143,10 +142,8 @@ def _symint_function(graph: torch.fx.Graph, numbers: Sequence[torch.fx.Node]) ->
 
 
 def symbols(graph: torch.fx.Graph) -> list[list[str]]:
-    """For each placeholder, its shape as text: a number, or the expression of a dynamic size (equal text, equal
-    size)."""
-    return
-    [
+    """For each placeholder, its shape as text: a number, or a dynamic size's expression (equal text, equal size)."""
+    return [
         [str(size.node.expr) if is_symbolic(size) else str(int(size)) for size in node.meta["val"].shape]
         for node in graph.nodes
         if node.op == "placeholder"

@@ -227,9 +227,8 @@ class Contraction(Kernel):
     """``acc[b.., m.., n..] = sum over k.. of lhs * rhs``, then ``outputs`` over (b, m, n) with ``Acc`` as a leaf.
 
     ``dims`` lists all loops; ``batch``, ``m``, ``n``, ``k`` index into it. ``lhs`` and ``rhs`` are expressions over
-    (b, m, k)
-    and (b, k, n): a plain ``Load`` or a prologue (cast, dequantisation). ``acc_type`` is the accumulator's type. The
-    initial accumulator is ``init`` (usually ``Const(0)``; a ``Load`` for C += A·B).
+    (b, m, k) and (b, k, n): a plain ``Load`` or a prologue (cast, dequantisation). ``acc_type`` is the type of the
+    accumulator, whose first value is ``init`` (usually ``Const(0)``; a ``Load`` for C += A·B).
     """
 
     dims: tuple[Dim, ...] = ()
@@ -248,8 +247,7 @@ class Contraction(Kernel):
 class Window(Kernel):
     """Convolution or pooling: one reduction whose loads slide (``Coord.more``), then an elementwise epilogue.
 
-    ``acc[out..] = reduce over window.. of body`` with ``reduce`` an MLIR op name (``arith.addf``, ``arith.maximumf``
-    ...),
+    ``acc[out..] = reduce over window.. of body`` with ``reduce`` an MLIR op name (``arith.addf``, ``arith.maximumf``),
     then ``outputs`` over the loops ``out`` with ``Acc`` as a leaf. For a convolution ``body`` is ``lhs * rhs`` where
     the product's first operand reads the image; every read is in bounds (padding is materialised before the kernel).
     """
@@ -269,11 +267,9 @@ class Attention(Kernel):
     """``out[b.., q, :] = softmax over keys of score(q·k) @ v``.
 
     ``dims``: batch loops, then query (``q``), key (``kv``), head depth (``d``), value depth (``dv``). ``score`` is
-    an expression over
-    (b.., q, kv) with ``Acc`` for the raw product: scale, bias, mask, soft-cap. ``causal``: the mask part of
-    ``score`` is known to be
-    ``kv <= q`` (``score`` then omits it). ``probs_type``: element type the probabilities are rounded to before the
-    second product.
+    an expression over (b.., q, kv) with ``Acc`` for the raw product: scale, bias, mask, soft-cap. ``causal``: the mask
+    part of ``score`` is known to be ``kv <= q`` (``score`` then omits it). ``probs_type``: element type that the
+    probabilities are rounded to before the second product.
     """
 
     dims: tuple[Dim, ...] = ()

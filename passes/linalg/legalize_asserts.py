@@ -17,10 +17,9 @@ class LegalizeAsserts(Pass):
     """Clamp the indices of ``tensor.extract`` in linalg bodies; drop assertions that are needless there.
 
     torch-mlir guards indexed reads by ``cf.assert`` or not at all. An index out of range would read foreign memory,
-    so it
-    is clamped to the tensor unless it is a loop index that cannot leave it. With ``mode=keep`` the assertion stays and
-    fails the call (``kc-lower-asserts``); with ``mode=drop`` (devices that cannot raise) the clamped read is the
-    result.
+    so it is clamped to the tensor unless it is a loop index that cannot leave it. With ``mode=keep`` the assertion
+    stays and fails the call (``kc-lower-asserts``); with ``mode=drop`` (devices that cannot raise) the clamped read
+    is the result.
 
     Before::
 
