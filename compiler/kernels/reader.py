@@ -1,0 +1,423 @@
+"""Reads linalg on tensors into scalar expressions: the value of one element, with producers inlined.
+
+``Reader.element(value, coords)`` follows a tensor value backwards through linalg ops, reshapes and slices to the *leaves*
+(values the caller declared as arguments). What cannot be said as an expression raises ``Unreadable``.
+"""
+from __future__ import annotations
+
+from typing import Callable, Iterable
+
+from kc.bindings import ir
+from kc.kernels import expr as E
+from kc.kernels.shapes import Extents, static_size
+from kc.kernels.structured import ZERO, BodyOp, Cache, Lin, Structured, Unreadable, combine, constant_value, lin, plain_dim
+
+REDUCTIONS = frozenset(
+    f"arith.{name}"
+    for name in (
+        "addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf",
+        "addi", "muli", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori",
+    )
+)  # fmt: skip
+_SCALAR_DIALECTS = ("arith.", "math.", "complex.")
+
+
+def element_type(value: ir.Value) -> str:
+    """The MLIR element type of a tensor, or the type itself of a scalar, as text."""
+    value_type = value.type
+    if isinstance(value_type, ir.ShapedType):
+        return str(value_type.element_type)
+    return str(value_type)
+
+
+class Reader:
+    """Expressions of the values that ``ops`` compute, over dims that the reader numbers as it meets them."""
+
+    def __init__(self, ops: Iterable[ir.Operation], leaf: Callable[[ir.Value], int | None], cache: Cache | None = None):
+        self.cache = cache or Cache()
+        self.leaf = leaf
+        self.extents = Extents(ops, leaf, self.cache)
+        self.dims: list[tuple[ir.Value, int]] = []  # (tensor, axis) that gives each dim its extent
+        self._memo: dict[tuple[ir.Value, tuple[Lin, ...]], E.Expr] = {}
+        self._reduced: dict[tuple[ir.Value, tuple[Lin, ...]], tuple[Lin, ...]] = {}
+
+    # -------------------------------------------------------------------------------------------------- dims
+
+    def new_dim(self, value: ir.Value, axis: int) -> Lin:
+        """A fresh dim as long as ``value`` is along ``axis``; the constant 0 where that extent is 1."""
+        if self.extents.size(value, axis) == 1:
+            return ZERO
+        self.dims.append((value, axis))
+        return lin(len(self.dims) - 1)
+
+    def same_extent(self, first: int, second: int) -> bool:
+        """Whether dims ``first`` and ``second`` provably have equal extents."""
+        return self.extents.same(self.dims[first], self.dims[second])
+
+    def dim(self, number: int) -> E.Dim:
+        """The ``Dim`` of a dim number, with its source argument."""
+        size = self.extents.size(*self.dims[number])
+        source = self.extents.source(*self.dims[number])
+        if size is None and source is None:
+            raise Unreadable("a dynamic extent that no argument has")
+        return E.Dim(size, source)
+
+    # ----------------------------------------------------------------------------------------------- elements
+
+    def element(self, value: ir.Value, coords: tuple[Lin, ...]) -> E.Expr:
+        """The element of tensor ``value`` at ``coords`` (one per axis)."""
+        key = (value, coords)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._element(value, coords)
+            self._memo[key] = found
+        return found
+
+    def _element(self, value: ir.Value, coords: tuple[Lin, ...]) -> E.Expr:
+        number = self.leaf(value)
+        if number is not None:
+            return E.Load(number, self.coords(value, coords), element_type(value))
+        if isinstance(value.owner, ir.Block):
+            raise Unreadable("a block argument that is not an argument of the kernel")
+        op = value.owner.operation
+        handler = _HANDLERS.get(op.name)
+        if handler is not None:
+            return handler(self, op, coords)
+        if op.name.startswith("linalg."):
+            return self._structured(op, value, coords)
+        raise Unreadable(f"{op.name}")
+
+    def coords(self, value: ir.Value, coords: tuple[Lin, ...]) -> tuple[E.Coord, ...]:
+        """``coords`` of tensor ``value`` as the coordinates of a Load; an axis of extent 1 gets the constant 0."""
+        result = []
+        for axis, (terms, constant) in enumerate(coords):
+            if static_size(value, axis) == 1:
+                result.append(E.Coord(None))
+            elif not terms:
+                result.append(E.Coord(None, 1, constant))
+            else:
+                result.append(E.Coord(terms[0][0], terms[0][1], constant, terms[1:]))
+        return tuple(result)
+
+    def scalar(self, value: ir.Value) -> E.Expr:
+        """A scalar (not tensor) value from outside a body."""
+        number = self.leaf(value)
+        if number is not None:
+            return E.Load(number, (), str(value.type))
+        if isinstance(value.owner, ir.Block):
+            raise Unreadable("a scalar block argument that is not an argument of the kernel")
+        op = value.owner.operation
+        if op.name == "arith.constant":
+            return E.Const(constant_value(op.attributes["value"]), str(value.type))
+        if op.name == "tensor.extract":
+            indices = [_constant_index(index) for index in list(op.operands)[1:]]
+            if any(index is None for index in indices):
+                raise Unreadable("tensor.extract at a computed index")
+            return self.element(op.operands[0], tuple(((), index or 0) for index in indices))
+        if op.name.startswith(_SCALAR_DIALECTS) and len(op.results) == 1 and len(op.regions) == 0:
+            from kc.kernels.structured import attribute_texts
+
+            args = tuple(self.scalar(operand) for operand in op.operands)
+            return E.Apply(op.name, args, str(value.type), attribute_texts(op))
+        raise Unreadable(f"scalar from {op.name}")
+
+    # ---------------------------------------------------------------------------------------- structured ops
+
+    def _structured(self, op: ir.Operation, value: ir.Value, coords: tuple[Lin, ...]) -> E.Expr:
+        form = self.cache.form(op)
+        number = next(i for i, result in enumerate(op.results) if result == value)
+        out_map = form.maps[form.inputs + number]
+        if out_map is None:
+            raise Unreadable(f"{op.name} has a result map that is not linear")
+        loops: list[Lin | None] = [None] * form.loops
+        for position, coordinate in zip(out_map, coords, strict=True):
+            loop = plain_dim(position)
+            if loop is None:
+                if position == ZERO:
+                    continue
+                raise Unreadable(f"{op.name} writes at {position}")
+            if loops[loop] is not None:
+                raise Unreadable(f"{op.name} writes a diagonal")
+            loops[loop] = coordinate
+        for loop in range(form.loops):
+            if loops[loop] is None and self._loop_size(form, loop) == 1:
+                loops[loop] = ZERO
+        reduced = [loop for loop in range(form.loops) if loops[loop] is None]
+        if any(not form.reductions[loop] for loop in reduced):
+            raise Unreadable(f"{op.name} has a parallel loop that its result is not indexed by")
+        init = form.operands[form.inputs + number]
+        if not reduced:
+            where = tuple(item if item is not None else ZERO for item in loops)
+            return self._evaluate(op, form, form.yields[number], where)
+        key = (op.results[0], tuple(item if item is not None else ((), -1) for item in loops))
+        fresh = self._reduced.get(key)
+        if fresh is None:
+            fresh = tuple(self._loop_dim(form, loop) for loop in reduced)
+            self._reduced[key] = fresh
+        for loop, dim in zip(reduced, fresh, strict=True):
+            loops[loop] = dim
+        where = tuple(item if item is not None else ZERO for item in loops)
+        combiner, folded = self._combiner(form, number)
+        arg = self._evaluate(op, form, folded, where)
+        dims = tuple(dim for dim in (plain_dim(item) for item in fresh) if dim is not None)
+        return E.Reduce(combiner, arg, dims, self.element(init, coords), element_type(value))
+
+    def _loop_operand(self, form: Structured, loop: int) -> tuple[ir.Value, int]:
+        for operand, positions in zip(form.operands, form.maps, strict=True):
+            for axis, position in enumerate(positions or ()):
+                if plain_dim(position) == loop:
+                    return operand, axis
+        raise Unreadable(f"{form.name}: no operand tells the extent of loop {loop}")
+
+    def _loop_size(self, form: Structured, loop: int) -> int | None:
+        try:
+            return self.extents.size(*self._loop_operand(form, loop))
+        except Unreadable:
+            return None
+
+    def _loop_dim(self, form: Structured, loop: int) -> Lin:
+        return self.new_dim(*self._loop_operand(form, loop))
+
+    def _combiner(self, form: Structured, number: int) -> tuple[str, tuple[str, Any]]:
+        """The fold of result ``number``: its op and the body reference that is folded in."""
+        out_arg = form.arg_of_operand[form.inputs + number]
+        kind, position = form.yields[number]
+        if kind != "op":
+            raise Unreadable(f"{form.name} has a reduction loop but no fold")
+        root: BodyOp = form.body[position]
+        out = ("arg", out_arg)
+        if root.name not in REDUCTIONS or len(root.args) != 2 or (root.args[0] == out) == (root.args[1] == out):
+            raise Unreadable(f"{form.name} folds with {root.name}, not with a plain reduction of its result")
+        folded = root.args[1] if root.args[0] == out else root.args[0]
+        if out in _references(form, folded):
+            raise Unreadable(f"{form.name} folds an expression of its own accumulator")
+        return root.name, folded
+
+    def _evaluate(self, op: ir.Operation, form: Structured, root: tuple[str, Any], where: tuple[Lin, ...]) -> E.Expr:
+        values: dict[tuple[str, Any], E.Expr] = {}
+        for reference in _references(form, root):
+            kind, position = reference
+            if kind == "outer":
+                values[reference] = self.scalar(position)
+            elif kind == "arg":
+                operand_number = form.arg_of_operand.index(position)
+                operand = form.operands[operand_number]
+                if isinstance(operand.type, ir.ShapedType):
+                    positions = form.maps[operand_number]
+                    if positions is None:
+                        raise Unreadable(f"{form.name} reads at a map that is not linear")
+                    at = tuple(combine([(where[d], s) for d, s in terms], c) for terms, c in positions)
+                    values[reference] = self.element(operand, at)
+                else:
+                    values[reference] = self.scalar(operand)
+            else:
+                values[reference] = self._apply(form.body[position], values, where)
+        return values[root]
+
+    def _apply(self, body: BodyOp, values: dict[tuple[str, Any], E.Expr], where: tuple[Lin, ...]) -> E.Expr:
+        if not body.pure:
+            raise Unreadable(f"{body.name} in a body")
+        if body.name == "arith.constant":
+            return E.Const(body.value, body.type)
+        if body.name == "linalg.index":
+            return _index(where[body.value])
+        if body.name == "tensor.extract":
+            return self._extract(body, values)
+        if not body.name.startswith(_SCALAR_DIALECTS):
+            raise Unreadable(f"{body.name} in a body")
+        return E.Apply(body.name, tuple(values[arg] for arg in body.args), body.type, body.attrs)
+
+    def _extract(self, body: BodyOp, values: dict[tuple[str, Any], E.Expr]) -> E.Expr:
+        coords: list[Lin] = []
+        for arg in body.args[1:]:
+            index = values[arg]
+            if isinstance(index, E.Index):
+                coords.append(lin(index.dim))
+            elif isinstance(index, E.Const):
+                coords.append(((), int(index.value)))
+            else:
+                raise Unreadable("tensor.extract at a computed index (a gather)")
+        kind, tensor = body.args[0]
+        if kind != "outer":
+            raise Unreadable("tensor.extract from a body value")
+        return self.element(tensor, tuple(coords))
+
+
+def _references(form: Structured, root: tuple[str, Any]) -> list[tuple[str, Any]]:
+    """Everything that ``root`` needs, operands before users. The tensor of a tensor.extract is not a scalar: left out."""
+    order: list[tuple[str, Any]] = []
+    seen: set[tuple[str, Any]] = set()
+    stack: list[tuple[tuple[str, Any], bool]] = [(root, False)]
+    while stack:
+        reference, ready = stack.pop()
+        if ready:
+            order.append(reference)
+            continue
+        if reference in seen:
+            continue
+        seen.add(reference)
+        stack.append((reference, True))
+        if reference[0] == "op":
+            body = form.body[reference[1]]
+            args = body.args[1:] if body.name == "tensor.extract" else body.args
+            stack.extend((arg, False) for arg in args)
+    return order
+
+
+def _index(coordinate: Lin) -> E.Expr:
+    """A loop coordinate as an index expression."""
+    terms, constant = coordinate
+    result: E.Expr | None = None
+    for dim, scale in terms:
+        term: E.Expr = E.Index(dim)
+        if scale != 1:
+            term = E.Apply("arith.muli", (term, E.Const(scale, "index")), "index")
+        result = term if result is None else E.Apply("arith.addi", (result, term), "index")
+    if result is None:
+        return E.Const(constant, "index")
+    if constant:
+        result = E.Apply("arith.addi", (result, E.Const(constant, "index")), "index")
+    return result
+
+
+def _constant_index(value: ir.Value) -> int | None:
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return None
+    attribute = value.owner.operation.attributes["value"]
+    return int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
+
+
+# -------------------------------------------------------------------------------------- ops other than linalg
+
+
+def _constant(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    attribute = op.attributes["value"]
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+        raise Unreadable("a constant that is not a splat")
+    return E.Const(constant_value(attribute.get_splat_value()), element_type(op.results[0]))
+
+
+def _fill(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    return reader.scalar(op.operands[0])
+
+
+def _cast(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    return reader.element(op.operands[0], coords)
+
+
+def _empty(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    raise Unreadable("reads an uninitialised tensor")
+
+
+def reassociation(op: ir.Operation) -> list[list[int]]:
+    """The groups of a tensor.expand_shape or collapse_shape."""
+    return [[int(ir.IntegerAttr(axis).value) for axis in ir.ArrayAttr(group)]
+            for group in ir.ArrayAttr(op.attributes["reassociation"])]  # fmt: skip
+
+
+def _expand(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    result = op.results[0]
+    source_coords = []
+    for group in reassociation(op):
+        parts: list[tuple[Lin, int]] = []
+        stride: int | None = 1
+        for axis in reversed(group):
+            if coords[axis] != ZERO:
+                if stride is None:
+                    raise Unreadable("tensor.expand_shape with a dynamic inner extent")
+                parts.append((coords[axis], stride))
+            size = reader.extents.size(result, axis)
+            stride = None if stride is None or size is None else stride * size
+        source_coords.append(combine(parts))
+    return reader.element(op.operands[0], tuple(source_coords))
+
+
+def _collapse(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    source = op.operands[0]
+    source_coords: list[Lin] = []
+    for group, coordinate in zip(reassociation(op), coords, strict=True):
+        wide = [axis for axis in group if reader.extents.size(source, axis) != 1]
+        split: dict[int, Lin] = {}
+        rest = coordinate
+        for position, axis in enumerate(reversed(wide)):
+            if position == len(wide) - 1:
+                split[axis] = rest
+                break
+            rest, split[axis] = _divide(reader, rest, reader.extents.size(source, axis))
+        source_coords.extend(split.get(axis, ZERO) for axis in group)
+    return reader.element(source, tuple(source_coords))
+
+
+def _divide(reader: Reader, coordinate: Lin, size: int | None) -> tuple[Lin, Lin]:
+    """``coordinate`` as (quotient, remainder) by ``size`` where both are linear and the remainder provably in range."""
+    terms, constant = coordinate
+    if not terms and constant == 0:
+        return ZERO, ZERO
+    if size is None:
+        raise Unreadable("tensor.collapse_shape of a dynamic inner extent")
+    inner = tuple((dim, scale) for dim, scale in terms if scale % size)
+    outer = tuple((dim, scale // size) for dim, scale in terms if scale % size == 0)
+    remainder = constant % size
+    low = high = remainder
+    for dim, scale in inner:
+        extent = reader.extents.size(*reader.dims[dim])
+        if extent is None:
+            raise Unreadable("tensor.collapse_shape indexed by a dynamic dim")
+        low, high = low + min(0, scale * (extent - 1)), high + max(0, scale * (extent - 1))
+    if low < 0 or high >= size:
+        raise Unreadable("tensor.collapse_shape indexed across its rows")
+    return (outer, constant // size), (inner, remainder)
+
+
+_DYNAMIC = -(2**63)
+
+
+def static_slice(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
+    """(offsets, sizes, strides) of a slice op, with ``kDynamic`` for dynamic ones."""
+    return tuple(  # type: ignore[return-value]
+        [int(item) for item in ir.DenseI64ArrayAttr(op.attributes[name])]
+        for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+
+
+def _slice(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    offsets, sizes, strides = static_slice(op)
+    if _DYNAMIC in offsets or _DYNAMIC in strides:
+        raise Unreadable("tensor.extract_slice at a dynamic offset")
+    result_type = ir.RankedTensorType(op.results[0].type)
+    kept: list[int | None] = []
+    axis = 0
+    for number, size in enumerate(sizes):
+        left = len(sizes) - number
+        if size == 1 and (axis >= result_type.rank or result_type.rank - axis < left):
+            if axis >= result_type.rank or static_size(op.results[0], axis) != 1:
+                kept.append(None)
+                continue
+        kept.append(axis)
+        axis += 1
+    if axis != result_type.rank:
+        raise Unreadable("tensor.extract_slice that drops axes in an unknown way")
+    source_coords = tuple(
+        combine([(coords[axis], strides[i])], offsets[i]) if axis is not None else ((), offsets[i])
+        for i, axis in enumerate(kept)
+    )
+    return reader.element(op.operands[0], source_coords)
+
+
+def _from_elements(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
+    if len(op.operands) != 1:
+        raise Unreadable("tensor.from_elements of several values")
+    return reader.scalar(op.operands[0])
+
+
+_HANDLERS: dict[str, Callable[[Reader, ir.Operation, tuple[Lin, ...]], E.Expr]] = {
+    "arith.constant": _constant,
+    "linalg.fill": _fill,
+    "tensor.cast": _cast,
+    "tensor.empty": _empty,
+    "tensor.expand_shape": _expand,
+    "tensor.collapse_shape": _collapse,
+    "tensor.extract_slice": _slice,
+    "tensor.from_elements": _from_elements,
+    "tensor.splat": _fill,
+}
