@@ -1,0 +1,48 @@
+"""The common part of kc's conversions out of StableHLO: find the ops, emit, replace."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kc.bindings import ir
+from kc.pass_base import Pass, PassContext
+from kc.passes.conversion._emit import Emitter
+from kc.rewrite import replace_op, walk_ops
+
+# ops whose regions hold scalar code that their own conversion inlines
+SCALAR_REGIONS = frozenset({"stablehlo.map", "stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter",
+                            "stablehlo.select_and_scatter", "stablehlo.sort", "stablehlo.all_reduce",
+                            "stablehlo.reduce_scatter", "chlo.scan"})
+
+
+@dataclasses.dataclass(frozen=True)
+class StablehloConversion(Pass):
+    """Base: converts the ops named in ``converts``, those in scalar regions of other ops excepted."""
+
+    level: ClassVar[tuple[str, str]] = ("stablehlo", "linalg")
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "complex", "linalg", "math", "scf", "tensor")
+    converts: ClassVar[frozenset[str]] = frozenset()
+
+    def run(self, op: ir.Operation, ctx: PassContext) -> None:
+        for found in walk_ops(op, self.converts):
+            if in_scalar_region(found):
+                continue
+            emitter = Emitter.before(found)
+            new = self.convert(emitter, found, ctx)
+            if new is not None:
+                replace_op(found, [emitter.cast(v, r.type) for v, r in zip(new, found.results, strict=True)])
+
+    def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
+        """The values that replace the results of ``op`` (casts are added); None leaves ``op`` as it is."""
+        raise NotImplementedError
+
+
+def in_scalar_region(op: ir.Operation) -> bool:
+    """Whether ``op`` stands in a reducer, comparator or the like."""
+    parent = op.parent
+    while parent is not None and parent.name not in ("func.func", "builtin.module"):
+        if parent.name in SCALAR_REGIONS:
+            return True
+        parent = parent.operation.parent
+    return False

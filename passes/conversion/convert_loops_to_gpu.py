@@ -1,0 +1,102 @@
+"""``kc-convert-loops-to-gpu``: loops that load and store device memory run on the device."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from kc.bindings import ir
+from kc.pass_base import Pass, PassContext
+from kc.passes.gpu import _nests as nests
+from kc.passes.gpu._launch import Arith, Extent, launch_points, launch_single
+from kc.passes.gpu._memory import load, store
+
+
+@dataclasses.dataclass(frozen=True)
+class ConvertLoopsToGpu(Pass):
+    """Maps loop nests of scalar loads and stores in host code to ``gpu.launch``.
+
+    Candidates are the outermost ``scf`` loops (and an ``scf.if`` that stores) which touch device memory and hold
+    nothing that only the host can do: a launch, a call, an allocation, a copy, a linalg op. The nest of loops whose
+    iterations are independent becomes the index space, one thread a point: ``scf.parallel``, and ``scf.for`` when
+    every buffer that the body writes is only accessed at an index that is the loop's variable (or a fixed one-to-one
+    function of it). Everything else, a sort or a scatter with repeated indices, runs in a single thread, with a
+    remark: right, and slow.
+
+    Scalars that the loop returns travel through a device buffer of one element; the host's load of it comes after the
+    launch. Run ``loop-invariant-code-motion`` first, and ``scf-forall-to-parallel``.
+
+    ::
+
+        scf.for %i = %c0 to %n step %c1 { %v = memref.load %x[%i]; memref.store %v, %y[%i] }
+        // becomes
+        gpu.launch blocks(..) in (ceildiv(%n, 256), 1, 1) threads(..) in (256, 1, 1) { scf.if %i < %n { .. } }
+    """
+
+    name: ClassVar[str] = "kc-convert-loops-to-gpu"
+    anchor: ClassVar[str] = "func.func"
+    level: ClassVar[tuple[str, str]] = ("loops", "gpu")
+    #: threads of a block
+    block: int = 256
+
+    def run(self, op: ir.Operation, ctx: PassContext) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                self._block(block, ctx)
+
+    def _block(self, block: Any, ctx: PassContext) -> None:
+        for op in [o.operation for o in block.operations]:
+            if op.name.startswith(("gpu.", "linalg.")):
+                continue
+            if nests.runs_on_device(op):
+                self._launch(op, ctx)
+                continue
+            for region in op.regions:
+                for inner in region.blocks:
+                    self._block(inner, ctx)
+
+    def _launch(self, op: Any, ctx: PassContext) -> None:
+        loops = nests.independent_nest(op)
+        if not loops:
+            self._single(op)
+            if op.name != "scf.if":
+                ctx.remark(
+                    op, f"this {op.name} runs in a single GPU thread: its iterations are not known to be independent"
+                )
+            return
+        with ir.InsertionPoint(op):
+            a = Arith(op.location)
+            bounds = [bound for loop in loops for bound in nests.bounds(loop)]
+            extents: list[Extent] = [a.trip_count(lower, upper, step) for lower, upper, step in bounds]
+
+            def body(inner: Arith, at: list[Extent]) -> None:
+                ivs = [
+                    inner.value(inner.add(lower, inner.mul(i, step)))
+                    for i, (lower, _, step) in zip(at, bounds, strict=True)
+                ]
+                nests.inline(loops, ivs)
+
+            launch_points(op.location, extents, body, self.block)
+        op.erase()
+
+    def _single(self, op: Any) -> None:
+        """Move ``op`` into a kernel of one thread; its results come back through device buffers."""
+        kinds = [value.type for value in op.results]
+        with ir.InsertionPoint(op):
+            a = Arith(op.location)
+            segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+            buffers = [
+                a.op("memref.alloc", [], [ir.MemRefType.get([], kind, loc=op.location)], segments) for kind in kinds
+            ]
+            launch = launch_single(op.location, lambda inner: None)
+        with ir.InsertionPoint.after(launch):
+            after = Arith(op.location)
+            for value, buffer in zip(list(op.results), buffers, strict=True):
+                value.replace_all_uses_with(load(after, buffer, []))
+                after.op("memref.dealloc", [buffer], [])
+        terminator = list(launch.regions[0].blocks[0].operations)[-1].operation
+        op.move_before(terminator)
+        with ir.InsertionPoint(terminator):
+            inside = Arith(op.location)
+            for value, buffer in zip(list(op.results), buffers, strict=True):
+                store(inside, value, buffer, [])
