@@ -6,18 +6,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy
-
     from kc.bindings import ir
 
 
 @dataclasses.dataclass
 class Loaded:
-    """A module, the level it stands at, and the arrays of its bound parameters (``kc.param = N`` is ``params[N]``)."""
+    """A module and the level it stands at. Its bound parameters are in ``kc.params.ParamTable.of(module.context)``."""
 
     module: ir.Module
     level: str
-    params: list[numpy.ndarray[Any, Any]] = dataclasses.field(default_factory=list)
 
 
 def load(source: Any, entry: str = "main") -> Loaded:

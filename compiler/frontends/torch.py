@@ -16,6 +16,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from kc.bindings import ir
 from kc.errors import InputError, UnsupportedError
 from kc.frontends import Loaded, fx_graph, torch_decompositions
+from kc.params import ParamTable
 
 
 @dataclasses.dataclass
@@ -41,7 +42,10 @@ class TorchProgram:
 
     def loaded(self) -> Loaded:
         """The program as the driver takes it."""
-        return Loaded(self.module, "torch", [to_numpy(p) for p in self.params])
+        table = ParamTable.of(self.module.context)
+        for number, tensor in enumerate(self.params):
+            assert table.add(to_numpy(tensor)) == number, "parameters are added once, to a table of their own"
+        return Loaded(self.module, "torch")
 
 
 @contextlib.contextmanager
@@ -153,7 +157,7 @@ def to_numpy(tensor: torch.Tensor) -> Any:
 
 def loaded_graph(graph: torch.fx.Graph, inputs: int, entry: str = "main") -> Loaded:
     """A prepared graph whose arguments are all inputs, as the driver takes it."""
-    return Loaded(import_graph(graph, entry, inputs), "torch", [])
+    return Loaded(import_graph(graph, entry, inputs), "torch")
 
 
 def import_graph(graph: torch.fx.Graph, entry: str, inputs: int) -> ir.Module:

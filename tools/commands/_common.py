@@ -1,0 +1,86 @@
+"""What several subcommands share: sources, targets, outputs, arrays."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kc.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """The program to work on and its entry function."""
+    parser.add_argument("source", metavar="FILE", help="StableHLO or lower MLIR: text, bytecode, portable artifact; - is stdin")
+    parser.add_argument("--entry", default="main", help="name of the entry function (default: main)")
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """The machine to compile for."""
+    parser.add_argument("--target", default="cpu", help="cpu, cpu:triple=aarch64-linux-gnu, nvptx:sm_90a … (default: cpu)")
+
+
+def add_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """Where the result goes."""
+    parser.add_argument("-o", "--output", metavar="PATH", default=None if required else "-", required=required)
+
+
+def read_source(name: str) -> bytes | str:
+    """The bytes of stdin for ``-``, otherwise the path as it is (front ends read it and keep it for locations)."""
+    if name == "-":
+        return sys.stdin.buffer.read()
+    if not os.path.exists(name):
+        raise InputError(f"no such file: {name}")
+    return str(Path(name))
+
+
+def write(path: str, data: bytes | str) -> None:
+    """Write to stdout for ``-``; otherwise to a file, whole or not at all. Raises InputError if it cannot be written."""
+    raw = data.encode() if isinstance(data, str) else data
+    if path == "-":
+        sys.stdout.buffer.write(raw)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load_arrays(paths: list[str]) -> list[numpy.ndarray[Any, Any]]:
+    """Arrays of .npy files and of .npz files (in the order ``arg0, arg1 …`` or, failing that, in their own)."""
+    import numpy
+
+    arrays: list[numpy.ndarray[Any, Any]] = []
+    for path in paths:
+        try:
+            loaded = numpy.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot read arrays from {path}: {error}") from None
+        if isinstance(loaded, numpy.ndarray):
+            arrays.append(loaded)
+            continue
+        names = list(loaded.files)
+        numbered = [f"arg{i}" for i in range(len(names))]
+        arrays += [loaded[name] for name in (numbered if set(numbered) == set(names) else names)]
+    return arrays

@@ -1,0 +1,22 @@
+"""``kc lower``: a program as it stands at a level."""
+from __future__ import annotations
+
+import argparse
+
+from kc.tools.commands import _common
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's arguments."""
+    _common.add_source(parser)
+    _common.add_target(parser)
+    parser.add_argument("--to", default="linalg", help="a level (stablehlo, linalg, loops, gpu, llvm, asm) or a phase's name")
+    _common.add_output(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the module at the level."""
+    from kc import api
+
+    text = api.lower(_common.read_source(args.source), to=args.to, target=args.target, entry=args.entry)
+    _common.write(args.output, text)
