@@ -11,7 +11,7 @@ def ints(op: ir.Operation, name: str, default: list[int] | None = None) -> list[
             raise KeyError(f"'{op.name}' has no attribute '{name}'")
         return default
     attr = op.attributes[name]
-    if ir.DenseI64ArrayAttr.isinstance(attr):
+    if isinstance(attr, ir.DenseI64ArrayAttr):
         return list(ir.DenseI64ArrayAttr(attr))
     return [int(v) for v in ir.DenseIntElementsAttr(attr)]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from kc.bindings import ir, stablehlo_api
 from kc.passes.conversion._attrs import flags, integer, ints, pairs
-from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, element, ranked, shape_of
+from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, element, ranked, shape_of, tensor_type
 from kc.passes.conversion._movement import pad
 from kc.passes.conversion._multiply_add import multiply_add
 from kc.passes.conversion._reshape import reshape
@@ -83,7 +83,7 @@ def convolution(e: Emitter, op: ir.Operation, padding: list[tuple[Index, Index]]
     extents[axis] = [e.dim(rhs, kernel_out)] if group is None else [groups, e.dim(rhs, kernel_out + 1)]
 
     flat = [x for part in extents for x in part]
-    grouped = ir.RankedTensorType.get([x if isinstance(x, int) else DYNAMIC for x in flat], element(type_))
+    grouped = tensor_type([x if isinstance(x, int) else DYNAMIC for x in flat], element(type_))
     init = e.splat(grouped, flat, e.const(element(type_), 0))
     maps = [ir.AffineMap.get(loops, 0, [x for part in exprs for x in part]) for exprs in (lhs_exprs, rhs_exprs, out_exprs)]
     iterators = ["parallel"] * (feature + 1) + ["reduction"] * (space + 1)
@@ -108,7 +108,7 @@ def _pad_input(e: Emitter, lhs: ir.Value, axes: list[int], padding: list[tuple[I
             shape.append(DYNAMIC if n is None or not untouched else n)
         else:
             shape.append(max(0, n + max(n - 1, 0) * k) + lo + hi)
-    return pad(e, lhs, integer_zero, ir.RankedTensorType.get(shape, element(lhs)), low, high, interior)
+    return pad(e, lhs, integer_zero, tensor_type(shape, element(lhs)), low, high, interior)
 
 
 def _reverse(e: Emitter, value: ir.Value, axes: list[int]) -> ir.Value:
@@ -121,5 +121,5 @@ def _split(e: Emitter, value: ir.Value, axis: int, groups: int) -> ir.Value:
     """``axis`` of extent ``groups * n`` as two axes (groups, n)."""
     extents = e.dims(value)
     extents[axis:axis + 1] = [groups, e.floordiv(extents[axis], groups)]
-    type_ = ir.RankedTensorType.get([x if isinstance(x, int) else DYNAMIC for x in extents], element(value))
+    type_ = tensor_type([x if isinstance(x, int) else DYNAMIC for x in extents], element(value))
     return reshape(e, value, type_, extents)

@@ -35,21 +35,27 @@ def is_float(type_: ir.Type) -> bool:
 
 
 def is_complex(type_: ir.Type) -> bool:
-    return ir.ComplexType.isinstance(type_)
+    return isinstance(type_, ir.ComplexType)
 
 
 def is_int(type_: ir.Type) -> bool:
     """An integer (i1 too) or index."""
-    return ir.IntegerType.isinstance(type_) or ir.IndexType.isinstance(type_)
+    return isinstance(type_, ir.IntegerType) or isinstance(type_, ir.IndexType)
 
 
 def width(type_: ir.Type) -> int:
     """Bits of an integer or float type."""
-    return ir.IntegerType(type_).width if ir.IntegerType.isinstance(type_) else ir.FloatType(type_).width  # type: ignore[attr-defined]
+    return ir.IntegerType(type_).width if isinstance(type_, ir.IntegerType) else ir.FloatType(type_).width  # type: ignore[attr-defined]
 
 
 def int_type(bits: int) -> ir.Type:
     return ir.IntegerType.get_signless(bits)
+
+
+def tensor_type(shape: Sequence[int | None], element_type: ir.Type) -> ir.RankedTensorType:
+    """``tensor<shape x element_type>``; None (or MLIR's own mark) is an extent only known at run time."""
+    extents = [DYNAMIC if n is None else n for n in shape]
+    return ir.RankedTensorType.get(extents, element_type, loc=ir.Location.unknown())
 
 
 CMPI = {"eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
@@ -94,12 +100,12 @@ class Emitter:
         """A scalar constant; integers wrap into the type's width."""
         if is_complex(type_):
             part = ir.ComplexType(type_).element_type
-            parts = ir.ArrayAttr.get([ir.FloatAttr.get(part, complex(value).real),
-                                      ir.FloatAttr.get(part, complex(value).imag)])
+            parts = ir.ArrayAttr.get([ir.FloatAttr.get(part, complex(value).real, loc=self.loc),
+                                      ir.FloatAttr.get(part, complex(value).imag, loc=self.loc)])
             return self.one("complex.constant", [], type_, {"value": parts})
         if is_float(type_):
-            attr: ir.Attribute = ir.FloatAttr.get(type_, float(value))  # type: ignore[arg-type]
-        elif ir.IndexType.isinstance(type_):
+            attr: ir.Attribute = ir.FloatAttr.get(type_, float(value), loc=self.loc)  # type: ignore[arg-type]
+        elif isinstance(type_, ir.IndexType):
             attr = ir.IntegerAttr.get(type_, int(value))  # type: ignore[arg-type]
         else:
             bits = width(type_)
@@ -124,7 +130,7 @@ class Emitter:
         """An integer or index converted to another integer type or index."""
         if value.type == type_:
             return value
-        if ir.IndexType.isinstance(value.type) or ir.IndexType.isinstance(type_):
+        if isinstance(value.type, ir.IndexType) or isinstance(type_, ir.IndexType):
             return self.one("arith.index_castui" if unsigned else "arith.index_cast", [value], type_)
         if width(type_) < width(value.type):
             return self.one("arith.trunci", [value], type_)
@@ -321,7 +327,7 @@ class Emitter:
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(ins), len(outs)]),
         }
         made = self.op("linalg.generic", [*ins, *outs], [o.type for o in outs], attributes, regions=1)
-        types = [element(v) if ir.RankedTensorType.isinstance(v.type) else v.type for v in (*ins, *outs)]
+        types = [element(v) if isinstance(v.type, ir.RankedTensorType) else v.type for v in (*ins, *outs)]
         block = made.regions[0].blocks.append(*types, arg_locs=[self.loc] * len(types))
         inner = self.at_end(block)
         inner.op("linalg.yield", list(body(inner, list(block.arguments))), [])

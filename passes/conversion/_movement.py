@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kc.bindings import ir
-from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_complex, is_float, ranked, shape_of
+from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_complex, is_float, ranked, shape_of, tensor_type
 
 
 def broadcast(e: Emitter, operand: ir.Value, type_: ir.Type, extents: Sequence[Index], dims: Sequence[int],
@@ -83,7 +83,7 @@ def pad(e: Emitter, operand: ir.Value, value: ir.Value, type_: ir.Type, low: Seq
         return result
     # a run-time count of 0 must not leave an offset beyond the end
     offsets = [o if isinstance(o, int) else e.min(o, x) for o, x in zip(offsets, extents, strict=True)]
-    slice_type = ir.RankedTensorType.get(
+    slice_type = tensor_type(
         [c if isinstance(c, int) else ir.ShapedType.get_dynamic_size() for c in counts], element(operand))
     ones: list[Index] = [1] * len(sizes)
     part = e.extract_slice(operand, first, counts, ones, slice_type)

@@ -50,7 +50,7 @@ def inline_scalars(e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], 
 
 def _constant(e: Emitter, op: ir.Operation, type_: ir.Type) -> ir.Value:
     value = op.attributes["value"]
-    if ir.ComplexType.isinstance(type_):
+    if isinstance(type_, ir.ComplexType):
         # the bindings cannot hand out complex elements: keep the tensor constant and read it
         tensor = e.one("arith.constant", [], op.results[0].type, {"value": value})
         return e.extract(tensor)

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from kc.bindings import ir
-from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, element, shape_of
+from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, element, shape_of, tensor_type
 
 Group = tuple[list[int], list[int]]
 
@@ -62,10 +62,10 @@ def reshape(e: Emitter, value: ir.Value, type_: ir.Type, extents: Sequence[Index
         return value
     t = element(value)
     if not source or not target:
-        flat = ir.RankedTensorType.get([1] * len(source), t)
+        flat = tensor_type([1] * len(source), t)
         value = e.cast(value, flat)
         name = "tensor.expand_shape" if not source else "tensor.collapse_shape"
-        ones = ir.RankedTensorType.get([1] * len(target), t)
+        ones = tensor_type([1] * len(target), t)
         return e.cast(_regroup(e, name, value, [], ones, [1] * len(target)), type_)
     groups = group_dims(source, target)
     before = [_product([source[k] for k in a]) for a, _ in groups]
@@ -83,7 +83,7 @@ def _product(extents: Sequence[int | None]) -> int | None:
 
 
 def _type(extents: Sequence[int | None], type_: ir.Type) -> ir.Type:
-    return ir.RankedTensorType.get([DYNAMIC if n is None else n for n in extents], type_)
+    return tensor_type([DYNAMIC if n is None else n for n in extents], type_)
 
 
 def _regroup(e: Emitter, name: str, value: ir.Value, groups: list[list[int]], type_: ir.Type,

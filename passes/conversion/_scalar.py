@@ -46,7 +46,7 @@ Rule = Callable[[Emitter, Scalar, list[ir.Value]], ir.Value]
 
 
 def _is_bool(type_: ir.Type) -> bool:
-    return ir.IntegerType.isinstance(type_) and width(type_) == 1
+    return isinstance(type_, ir.IntegerType) and width(type_) == 1
 
 
 def _arith(float_op: str, int_op: str, bool_op: str, complex_op: str) -> Rule:

@@ -46,7 +46,7 @@ class ConvertStablehloControlFlow(StablehloConversion):
 
 
 def _on_host(type_: ir.Type) -> bool:
-    return ir.RankedTensorType.isinstance(type_) and ranked(type_).rank == 0 and is_int(ranked(type_).element_type)
+    return isinstance(type_, ir.RankedTensorType) and ranked(type_).rank == 0 and is_int(ranked(type_).element_type)
 
 
 def _unwrap(e: Emitter, values: Sequence[ir.Value]) -> list[ir.Value]:

@@ -9,7 +9,7 @@ from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import integer, ints
 from kc.passes.conversion._convert import StablehloConversion
-from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_float, ranked, shape_of, width
+from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_float, ranked, shape_of, tensor_type, width
 from kc.passes.conversion._movement import broadcast, iota, pad
 from kc.passes.conversion._reshape import reshape
 
@@ -84,7 +84,7 @@ class ConvertStablehloDataMovement(StablehloConversion):
     def _slice(e: Emitter, op: ir.Operation) -> ir.Value:
         starts, limits, strides = (ints(op, f"{k}") for k in ("start_indices", "limit_indices", "strides"))
         sizes = [-(-(b - a) // s) for a, b, s in zip(starts, limits, strides, strict=True)]
-        type_ = ir.RankedTensorType.get(sizes, element(op.operands[0]))
+        type_ = tensor_type(sizes, element(op.operands[0]))
         return e.extract_slice(op.operands[0], starts, sizes, strides, type_)
 
     @staticmethod
@@ -128,7 +128,7 @@ class ConvertStablehloDataMovement(StablehloConversion):
         """Between element types of different widths: a trailing dimension holds the parts, the lowest bits first."""
         operand, type_ = op.operands[0], ranked(op.results[0])
         source, target = element(operand), type_.element_type
-        if any(ir.ComplexType.isinstance(t) for t in (source, target)) or ranked(operand).rank == type_.rank:
+        if any(isinstance(t, ir.ComplexType) for t in (source, target)) or ranked(operand).rank == type_.rank:
             return None
         extents = e.dims(operand)
         wide, narrow = max(width(source), width(target)), min(width(source), width(target))

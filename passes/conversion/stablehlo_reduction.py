@@ -9,7 +9,7 @@ from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import ints, pairs
 from kc.passes.conversion._convert import StablehloConversion
-from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, element, is_float, ranked, shape_of
+from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, element, is_float, ranked, shape_of, tensor_type
 from kc.passes.conversion._movement import pad
 from kc.passes.conversion._multiply_add import reassociable_add
 from kc.passes.conversion._region import inline_scalars, single_op
@@ -92,7 +92,7 @@ def _reduce_window(e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial
     result = ir.AffineMap.get(loops, 0, [ir.AffineDimExpr.get(a) for a in range(rank)])
     # never read: its extents are the window's, which the padded operand alone does not say
     sizes = [window[a] for a in wide]
-    frame = e.empty(ir.RankedTensorType.get(sizes, element(inputs[0])), sizes)
+    frame = e.empty(tensor_type(sizes, element(inputs[0])), sizes)
     maps = [source] * len(inputs) + [shape] + [result] * len(outs)
     iterators = ["parallel"] * rank + ["reduction"] * len(wide)
     return e.generic([*padded, frame], outs, maps, iterators, lambda i, a: _combine(i, op, a, ctx))
@@ -101,4 +101,4 @@ def _reduce_window(e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial
 def _padded_type(value: ir.Value, low: list[int], high: list[int], interior: list[int]) -> ir.Type:
     shape = [DYNAMIC if n is None else n + max(n - 1, 0) * k + lo + hi
              for n, lo, hi, k in zip(shape_of(value), low, high, interior, strict=True)]
-    return ir.RankedTensorType.get(shape, element(value))
+    return tensor_type(shape, element(value))

@@ -41,10 +41,10 @@ class StablehloToSignless(Pass):
 
 
 def _unsigned(type_: ir.Type) -> bool:
-    if not ir.RankedTensorType.isinstance(type_):
+    if not isinstance(type_, ir.RankedTensorType):
         return False
     inner = ir.RankedTensorType(type_).element_type
-    return ir.IntegerType.isinstance(inner) and ir.IntegerType(inner).is_unsigned
+    return isinstance(inner, ir.IntegerType) and ir.IntegerType(inner).is_unsigned
 
 
 def _mark_function(function: ir.Operation) -> bool:

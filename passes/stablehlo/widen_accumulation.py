@@ -42,11 +42,11 @@ class WidenAccumulation(Pass):
 
 
 def _narrow(type_: ir.Type) -> bool:
-    return ir.RankedTensorType.isinstance(type_) and str(ir.RankedTensorType(type_).element_type) in _NARROW
+    return isinstance(type_, ir.RankedTensorType) and str(ir.RankedTensorType(type_).element_type) in _NARROW
 
 
 def _wide(type_: ir.Type) -> ir.Type:
-    return ir.RankedTensorType.get(ir.RankedTensorType(type_).shape, ir.F32Type.get())
+    return ir.RankedTensorType.get(ir.RankedTensorType(type_).shape, ir.F32Type.get(), loc=ir.Location.unknown())
 
 
 def _convert(value: ir.Value, type_: ir.Type, before: ir.Operation) -> ir.Value:

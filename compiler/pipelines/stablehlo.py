@@ -1,0 +1,28 @@
+"""The road from StableHLO (with CHLO, composites, quantised types and dynamic shapes) to linalg on tensors."""
+from __future__ import annotations
+
+from kc.pipelines import Phase
+
+PHASES: tuple[Phase, ...] = (
+    Phase(
+        name="stablehlo-normalize",
+        description="Inline calls and composites, expand CHLO but for what math can say itself, write down signs, widen sums",
+        start="stablehlo",
+        end="stablehlo",
+        pipeline="builtin.module("
+        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,"
+        "kc-convert-stablehlo-elementwise{chlo-only=true},"
+        "func.func(chlo-legalize-to-stablehlo),"
+        "kc-stablehlo-to-signless,kc-widen-accumulation,cse)",
+    ),
+    Phase(
+        name="stablehlo-to-linalg",
+        description="Convert StableHLO to linalg, tensor, arith, math, complex and scf, family by family",
+        start="stablehlo",
+        end="linalg",
+        pipeline="builtin.module("
+        "kc-convert-stablehlo-control-flow,kc-convert-stablehlo-gather,kc-convert-stablehlo-reduction,"
+        "kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,kc-convert-stablehlo-elementwise,"
+        "canonicalize,cse)",
+    ),
+)
