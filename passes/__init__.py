@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 REGISTRY: dict[str, str] = {
+    "kc-bind-impls": "kc.passes.loops.bind_impls:BindImpls",
     "kc-convert-gpu-launch": "kc.passes.conversion.convert_gpu_launch:ConvertGpuLaunch",
     "kc-convert-linalg-to-gpu": "kc.passes.conversion.convert_linalg_to_gpu:ConvertLinalgToGpu",
     "kc-convert-loops-to-gpu": "kc.passes.conversion.convert_loops_to_gpu:ConvertLoopsToGpu",
@@ -11,6 +12,9 @@ REGISTRY: dict[str, str] = {
     "kc-convert-stablehlo-elementwise": "kc.passes.conversion.stablehlo_elementwise:ConvertStablehloElementwise",
     "kc-convert-stablehlo-gather": "kc.passes.conversion.stablehlo_gather:ConvertStablehloGather",
     "kc-convert-stablehlo-reduction": "kc.passes.conversion.stablehlo_reduction:ConvertStablehloReduction",
+    "kc-emit-entry-points": "kc.passes.llvm.emit_entry_points:EmitEntryPoints",
+    "kc-expand-copies": "kc.passes.loops.expand_copies:ExpandCopies",
+    "kc-expand-math": "kc.passes.llvm.expand_math:ExpandMath",
     "kc-externalize-constants": "kc.passes.linalg.externalize_constants:ExternalizeConstants",
     "kc-fold-float-constants": "kc.passes.linalg.fold_float_constants:FoldFloatConstants",
     "kc-gpu-host-memory": "kc.passes.gpu.host_memory:GpuHostMemory",
@@ -18,6 +22,9 @@ REGISTRY: dict[str, str] = {
     "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",
     "kc-linalg-to-loops": "kc.passes.loops.linalg_to_loops:LinalgToLoops",
     "kc-lower-asserts": "kc.passes.loops.lower_asserts:LowerAsserts",
+    "kc-mark-entry-points": "kc.passes.loops.mark_entry_points:MarkEntryPoints",
+    "kc-own-results": "kc.passes.loops.own_results:OwnResults",
+    "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",
     "kc-widen-accumulation": "kc.passes.stablehlo.widen_accumulation:WidenAccumulation",
 }
