@@ -68,6 +68,7 @@ def up_to(phases: Sequence[Phase], stop: str, start: str) -> list[Phase]:
         return list(phases[: names.index(stop) + 1])
     levels = list(dict.fromkeys([start, *(phase.end for phase in phases)]))
     if stop not in levels:
-        raise InputError(f"'{stop}' is neither a level ({', '.join(levels)}) nor a phase ({', '.join(names)}) of this road")
+        here = f"a level ({', '.join(levels)}) nor a phase ({', '.join(names)})"
+        raise InputError(f"'{stop}' is neither {here} of this road")
     last = max((i for i, phase in enumerate(phases) if phase.end == stop), default=-1)
     return list(phases[: last + 1])

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 def add_source(parser: argparse.ArgumentParser) -> None:
     """The program to work on and its entry function."""
-    parser.add_argument("source", metavar="FILE", help="StableHLO or lower MLIR: text, bytecode, portable artifact; - is stdin")
+    forms = "StableHLO or lower MLIR: text, bytecode, portable artifact; - is stdin"
+    parser.add_argument("source", metavar="FILE", help=forms)
     parser.add_argument("--entry", default="main", help="name of the entry function (default: main)")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """The machine to compile for."""
-    parser.add_argument("--target", default="cpu", help="cpu, cpu:triple=aarch64-linux-gnu, nvptx:sm_90a … (default: cpu)")
+    names = "cpu, cpu:triple=aarch64-linux-gnu, nvptx:sm_90a … (default: cpu)"
+    parser.add_argument("--target", default="cpu", help=names)
 
 
 def add_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
@@ -40,7 +42,7 @@ def read_source(name: str) -> bytes | str:
 
 
 def write(path: str, data: bytes | str) -> None:
-    """Write to stdout for ``-``; otherwise to a file, whole or not at all. Raises InputError if it cannot be written."""
+    """Write to stdout for ``-``, otherwise to a file, whole or not at all; raises InputError if that cannot be done."""
     raw = data.encode() if isinstance(data, str) else data
     if path == "-":
         sys.stdout.buffer.write(raw)

@@ -10,7 +10,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's arguments."""
     _common.add_source(parser)
     _common.add_target(parser)
-    parser.add_argument("--to", default="linalg", help="a level (stablehlo, linalg, loops, gpu, llvm, asm) or a phase's name")
+    stops = "a level (stablehlo, linalg, loops, gpu, llvm, asm) or a phase's name (default: linalg)"
+    parser.add_argument("--to", default="linalg", help=stops)
     _common.add_output(parser)
 
 

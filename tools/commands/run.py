@@ -69,7 +69,7 @@ def _program(args: argparse.Namespace) -> Any:
 
 
 def generate(arguments: list[dict[str, Any]], seed: int, size: int = 4) -> list[numpy.ndarray[Any, Any]]:
-    """Inputs for an entry's arguments: normal floats, small integers, random booleans; dynamic sizes become ``size``."""
+    """Inputs for an entry: normal floats, small integers, random booleans; dynamic sizes become ``size``."""
     import numpy
 
     from kc.runtime import dtypes
@@ -91,7 +91,7 @@ def generate(arguments: list[dict[str, Any]], seed: int, size: int = 4) -> list[
 
 
 def compare(results: Any, expected: Any, rtol: float, atol: float) -> int:
-    """Print how far each result is from what was expected; 1 if any is out of tolerance, missing or of another shape."""
+    """Print how far each result is from what was expected; 1 if one is out of tolerance, missing or misshapen."""
     import numpy
 
     failed = len(results) != len(expected)

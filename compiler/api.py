@@ -1,0 +1,177 @@
+"""The public door: ``kc.compile``, ``kc.lower`` and ``kc.Executable``."""
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kc.errors import InputError
+from kc.pipelines.roads import road
+from kc.pipelines.run import Hook, run_phases, up_to
+from kc.targets import get_target
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+    from kc.frontends import Loaded
+    from kc.pipelines import Phase
+    from kc.runtime import Program
+    from kc.targets.base import Target
+
+#: options that are not parameters of a phase
+_DRIVER_OPTIONS = ("verify_levels",)
+
+
+class Executable:
+    """A compiled program. Call it with arrays; look into it with ``stage``; keep it with ``save``.
+
+    ``manifest`` and ``files`` are what an artifact holds; ``program`` is the ``kc.runtime.Program`` that is loaded from
+    them on first use, so that code for a GPU can be made where there is none.
+    """
+
+    def __init__(self, manifest: dict[str, Any], files: dict[str, bytes], entry: str, source: _Source):
+        self.manifest, self.files, self.entry = manifest, files, entry
+        self._source = source
+        self._program: Program | None = None
+
+    @property
+    def program(self) -> Program:
+        """The program as the runtime runs it."""
+        if self._program is None:
+            from kc.runtime import Program
+
+            self._program = Program.from_manifest(self.manifest, self.files)
+        return self._program
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        """Run the entry function. Arrays come back in the caller's kind: NumPy, PyTorch or JAX.
+
+        Raises ``kc.runtime.ArgumentError`` when an argument's dtype, rank, shape or device does not fit.
+        """
+        return self.program.run(self.entry, *arrays)
+
+    def run(self, entry: str, *arrays: Any) -> tuple[Any, ...]:
+        """Run another public function of the program."""
+        return self.program.run(entry, *arrays)
+
+    def stage(self, level: str) -> str:
+        """The program's text at a level of the ladder (``stablehlo``, ``linalg`` … ``asm``) or after a phase.
+
+        Lowered again from the source, so that a compilation does not pay for printing.
+        """
+        return self._source.stage(level)
+
+    def forms(self) -> dict[str, Callable[[], bytes | str]]:
+        """What the target can write the program as (``assembly``, ``object`` …): name -> function that makes it."""
+        return self._source.target.forms(self._source.lowered, self.manifest, self.files)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the artifact; raises InputError when ``path`` cannot be written, and then leaves nothing there."""
+        from kc import artifact
+
+        artifact.save(path, self.manifest, self.files)
+
+
+class _Source:
+    """What an executable was made from: a snapshot of the module, to be lowered again when somebody wants to look."""
+
+    def __init__(self, loaded: Loaded, target: Target, options: Mapping[str, Any]):
+        buffer = io.BytesIO()
+        loaded.module.operation.write_bytecode(buffer)
+        self._bytecode, self._level = buffer.getvalue(), loaded.level
+        self.target, self._options = target, options
+
+    def lowered(self, stop: str) -> ir.Module:
+        """The module at a level or after a phase."""
+        from kc.context import make_context, parse_module
+
+        module = parse_module(self._bytecode, make_context())
+        phases = up_to(road(self.target, self._level), stop, self._level)
+        run_phases(module, phases, self._options)
+        return module
+
+    def stage(self, level: str) -> str:
+        """See ``Executable.stage``."""
+        if level in ("asm", "llvm-ir"):
+            return self.target.text(self.lowered("llvm"), level)
+        return to_text(self.lowered(level))
+
+
+def to_text(module: ir.Module) -> str:
+    """A module's text; constants above 64 elements and resources are elided."""
+    return str(module.operation.get_asm(large_elements_limit=64, large_resource_limit=64))
+
+
+def compile(
+    source: Any,
+    target: str = "cpu",
+    entry: str = "main",
+    agents: Sequence[Hook] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Executable:
+    """Compile a program.
+
+    ``source``: StableHLO or lower MLIR as text, bytecode, portable artifact (bytes), a path or an ``ir.Module``; or a
+    ``torch.export.ExportedProgram``. ``target``: ``cpu``, ``nvptx:sm_90a``, …, see ``kc.targets``. ``agents`` are called
+    at every hook point (see ``kc.pipelines.run``). ``options``: phase parameters by name, and ``verify_levels``.
+
+    Raises InputError for a source that cannot be read or has no function ``entry``, UnsupportedError that lists every
+    operation the target cannot do, CompileError when a pass fails.
+    """
+    from kc import frontends
+
+    return compile_loaded(frontends.load(source, entry), target, entry, agents=agents, options=options)
+
+
+def compile_loaded(
+    loaded: Loaded,
+    target: str = "cpu",
+    entry: str = "main",
+    *,
+    agents: Sequence[Hook] = (),
+    options: Mapping[str, Any] | None = None,
+    observe: Callable[[Phase, float], None] | None = None,
+) -> Executable:
+    """``compile`` of a module that a front end has made; the module is used up."""
+    chosen = get_target(target)
+    phases = road(chosen, loaded.level)
+    options = _checked(options or {}, phases)
+    from kc.census import check
+
+    check(loaded.module, chosen)
+    source = _Source(loaded, chosen, options)
+    verify = str(options.get("verify_levels", "false")).lower() in ("1", "true")
+    run_phases(loaded.module, phases, options, hooks=agents, verify_levels=verify, observe=observe)
+    manifest, files = chosen.generate(loaded.module, options)
+    return Executable(manifest, files, entry, source)
+
+
+def _checked(options: Mapping[str, Any], phases: Sequence[Phase]) -> Mapping[str, Any]:
+    import difflib
+
+    known = sorted({name for phase in phases for name, _ in phase.defaults} | set(_DRIVER_OPTIONS))
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known)}"
+            raise InputError(f"no option is named '{name}'{hint}")
+    return options
+
+
+def lower(
+    source: Any,
+    to: str = "linalg",
+    target: str = "cpu",
+    entry: str = "main",
+    options: Mapping[str, Any] | None = None,
+) -> str:
+    """The text of a program at level ``to`` (or after the phase of that name) of ``target``'s road.
+
+    ``asm`` gives assembly or PTX. Raises as ``compile`` does.
+    """
+    from kc import frontends
+
+    loaded = frontends.load(source, entry)
+    chosen = get_target(target)
+    options = _checked(options or {}, road(chosen, loaded.level))
+    return _Source(loaded, chosen, options).stage(to)
