@@ -1,0 +1,166 @@
+"""The two halves of a GPU schedule: a ``gpu.module`` with one kernel, and the host function that launches it.
+
+``Device`` makes ``gpu.module @K_device { llvm.func @K_kernel(...) }``; ``Host`` makes ``func.func private @K__impl(memrefs)``
+with the launch's arithmetic. Both go into the module that holds ``@K``. A tensor's pointer reaches the kernel as
+``!llvm.ptr<1>``, a run-time extent as ``i64``, a tensor map as ``!llvm.ptr`` with ``llvm.byval``.
+"""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from kc.bindings import arith, func, gpu, ir, llvm, memref
+from kc.builder.gpu import Operand, Value, at, const, lift, mlir_type
+from kc.kernels.expr import Kernel
+
+TENSOR_MAP = "!llvm.ptr {llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, llvm.align = 64 : i64}"
+TENSOR_MAP_TYPES = {"f16": 6, "f32": 7, "bf16": 9}  # CUtensorMapDataType
+SWIZZLE_128B = 3
+PROMOTE_L2_256B = 3
+_DIALECTS = ("arith", "func", "gpu", "llvm", "math", "memref", "nvvm", "scf", "vector")
+
+
+def load_dialects() -> None:
+    """Loads into the current context the dialects that builders emit (kc's contexts load on parse only)."""
+    for name in _DIALECTS:
+        _ = ir.Context.current.dialects[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter: ``type`` as text, with its attribute dictionary if it has one."""
+
+    name: str
+    type: str
+
+
+class Device:
+    """A ``gpu.module`` with one kernel, open for building: ``with device.body: ...``; ``device[name]`` is a parameter.
+
+    ``threads``: block size. ``min_blocks``: blocks that must fit on a multiprocessor (limits registers).
+    """
+
+    def __init__(self, module: ir.Module | Any, kernel: Kernel, parameters: Sequence[Parameter], threads: int,
+                 min_blocks: int = 1) -> None:
+        load_dialects()
+        self.module_name, self.name = f"{kernel.name}_device", f"{kernel.name}_kernel"
+        self.threads = threads
+        arguments = ", ".join(f"%{parameter.name}: {parameter.type}" for parameter in parameters)
+        text = f"""
+            gpu.module @{self.module_name} {{
+              llvm.mlir.global external @shared() {{addr_space = 3 : i32, alignment = 1024 : i64}} : !llvm.array<0 x i8>
+              llvm.func @{self.name}({arguments}) attributes {{gpu.kernel, nvvm.kernel,
+                  nvvm.maxntid = array<i32: {threads}, 1, 1>, nvvm.minctasm = {min_blocks} : i32}} {{
+                llvm.return
+              }}
+            }}"""
+        parsed = ir.Operation.parse(text)
+        parsed = getattr(parsed, "operation", parsed)
+        block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
+        block.append(parsed)
+        function = list(parsed.regions[0].blocks[0].operations)[1]
+        self.block = function.regions[0].blocks[0]
+        self._values = {parameter.name: Value(argument)
+                        for parameter, argument in zip(parameters, self.block.arguments, strict=True)}
+
+    @property
+    def body(self) -> Any:
+        """Insertion point before the kernel's return."""
+        return ir.InsertionPoint(self.block.operations[len(self.block.operations) - 1])
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+
+class Host:
+    """``func.func private @K__impl`` with the memref types of ``kernel.operands``; ``with host.body: ...`` then ``launch``."""
+
+    def __init__(self, module: Any, kernel: Kernel) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.outer = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
+        operation = getattr(module, "operation", module)
+        operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+        types = [mlir_type(_argument_type(operand)) for operand in kernel.operands]
+        with ir.InsertionPoint(self.outer):
+            self.function = func.FuncOp(f"{kernel.name}__impl", ir.FunctionType.get(types, []), visibility="private")
+        self.function.attributes["kc.impl"] = ir.UnitAttr.get()
+        self.block = self.function.add_entry_block()
+        with ir.InsertionPoint(self.block):
+            func.ReturnOp([])
+
+    @property
+    def body(self) -> Any:
+        """Insertion point before the return."""
+        return ir.InsertionPoint(self.block.operations[len(self.block.operations) - 1])
+
+    def argument(self, number: int) -> Value:
+        return Value(self.block.arguments[number])
+
+    def pointer(self, number: int, kind: str = "!llvm.ptr<1>") -> Value:
+        """Where the tensor argument's first element is."""
+        index = memref.extract_aligned_pointer_as_index(self.argument(number).ssa)
+        return Value(llvm.inttoptr(mlir_type(kind), arith.index_cast(mlir_type("i64"), index)))
+
+    def scalar(self, number: int) -> Value:
+        """A by-value argument; ``index`` becomes ``i64``."""
+        value = self.argument(number)
+        return value.resize("i64") if value.kind == "index" else value
+
+    def extent(self, number: int, axis: int) -> Value:
+        """Axis length of a tensor argument as ``i64``; a constant when static."""
+        size = (self.kernel.operands[number].shape or ())[axis]
+        if size is not None:
+            return const(size, "i64")
+        index = memref.dim(self.argument(number).ssa, const(axis, "index").ssa)
+        return Value(index).resize("i64")
+
+    def _array(self, kind: str, values: Sequence[Operand], width: int) -> Value:
+        pointer = Value(llvm.alloca(mlir_type("!llvm.ptr"), const(1, "i64").ssa,
+                                    ir.TypeAttr.get(mlir_type(f"!llvm.array<{len(values)} x {kind}>")), alignment=8))
+        for number, value in enumerate(values):
+            llvm.store(lift(value, kind).ssa, at(pointer, width * number).ssa, alignment=width)
+        return pointer
+
+    def tensor_map(self, number: int, element: str, dims: Sequence[Operand], strides: Sequence[Operand],
+                   box: Sequence[int]) -> Value:
+        """Encodes a tensor map of argument ``number`` with 128-byte swizzle; the ``!llvm.ptr`` to its 128 bytes.
+
+        ``dims`` in elements, innermost first; ``strides`` in bytes of dims[1:]; ``box`` in elements. Out-of-range elements
+        read as zero and are not written.
+        """
+        pointer = mlir_type("!llvm.ptr")
+        storage = llvm.alloca(pointer, const(1, "i64").ssa, ir.TypeAttr.get(mlir_type("!llvm.array<128 x i8>")), alignment=64)
+        base = self.pointer(number, "!llvm.ptr").ssa
+        arrays = [self._array("i64", dims, 8), self._array("i64", list(strides) or [0], 8), self._array("i32", box, 4)]
+        declare(self.module, "kc_gpu_tensor_map_encode",
+                "!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64")
+        numbers = [const(value, "i64").ssa for value in (TENSOR_MAP_TYPES[element], len(dims), SWIZZLE_128B, PROMOTE_L2_256B)]
+        func.CallOp([], ir.FlatSymbolRefAttr.get("kc_gpu_tensor_map_encode"),
+                    [storage, numbers[0], numbers[1], base, *(array.ssa for array in arrays), numbers[2], numbers[3]])
+        return Value(storage)
+
+    def launch(self, device: Device, grid: Operand | Sequence[Operand], arguments: Sequence[Value], shared: int = 0) -> None:
+        """``gpu.launch_func`` of ``device`` with ``grid`` blocks (i64 or int, up to three) and ``shared`` bytes."""
+        blocks = list(grid) if isinstance(grid, (list, tuple)) else [grid]
+        sizes = [lift(size, "i64").resize("index").ssa for size in [*blocks, 1, 1][:3]]
+        threads = [const(size, "index").ssa for size in (device.threads, 1, 1)]
+        dynamic = const(shared).ssa if shared else None
+        gpu.LaunchFuncOp([device.module_name, device.name], tuple(sizes), tuple(threads),
+                         [argument.ssa for argument in arguments], dynamic_shared_memory_size=dynamic)
+
+
+def _argument_type(operand: Any) -> str:
+    if operand.shape is None:
+        return operand.type
+    return "memref<" + "".join(f"{'?' if size is None else size}x" for size in operand.shape) + f"{operand.type}>"
+
+
+def declare(module: Any, name: str, arguments: str) -> None:
+    """Declares the runtime function ``name`` once in ``module``."""
+    block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
+    for op in block.operations:
+        if "sym_name" in op.operation.attributes and op.operation.attributes["sym_name"].value == name:
+            return
+    block.append(ir.Operation.parse(f"func.func private @{name}({arguments})"))
