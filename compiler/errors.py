@@ -34,11 +34,14 @@ class InputError(KcError):
 
 
 class PipelineError(KcError):
-    """A pass pipeline's text is wrong. ``text`` is the pipeline, ``position`` the offset that the caret shows."""
+    """A pass pipeline's text is wrong. ``text`` is the pipeline, ``position`` the offset that the caret shows.
 
-    def __init__(self, text: str, position: int, message: str):
+    ``unknown_pass`` is the name at fault where there is no pass of that name.
+    """
+
+    def __init__(self, text: str, position: int, message: str, unknown_pass: str | None = None):
         super().__init__(message)
-        self.text, self.position = text, position
+        self.text, self.position, self.unknown_pass = text, position, unknown_pass
 
     def __str__(self) -> str:
         return caret(self.text, self.position, "error", self.message)

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 class PassContext:
     """What a running pass may use beside its op: the MLIR context, and the way to speak to the user."""
 
-    def __init__(self, context: ir.Context, sink: DiagnosticSink, pass_name: str):
+    def __init__(
+        self, context: ir.Context, sink: DiagnosticSink, pass_name: str, counts: dict[str, int] | None = None
+    ):
         self.context, self.sink, self.pass_name = context, sink, pass_name
+        self.counts = {} if counts is None else counts
 
     def error(self, where: Located | Location | None, message: str, notes: Sequence[Note] = ()) -> NoReturn:
         """Emit an error at ``where`` (an op, value, location) and end the pass: raises PassFailure.
@@ -38,6 +41,10 @@ class PassContext:
     def remark(self, where: Located | Location | None, message: str, notes: Sequence[Note] = ()) -> None:
         """Emit a remark: what the pass did or could not do, for those who ask."""
         self._emit("remark", where, message, notes)
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to a number that ``--mlir-pass-statistics`` shows for this pass, such as ``kernels-formed``."""
+        self.counts[name] = self.counts.get(name, 0) + number
 
     def _emit(
         self, severity: str, where: Located | Location | None, message: str, notes: Sequence[Note]

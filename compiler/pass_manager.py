@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, Union
 from kc import registry
 from kc.bindings import ir, passmanager
 from kc.context import load_all_dialects, load_dialect
-from kc.diagnostics import Diagnostic, DiagnosticSink, capture, print_diagnostic
+from kc.diagnostics import Diagnostic, DiagnosticSink, Location, capture, print_diagnostic
 from kc.errors import CompileError, PassFailure, PipelineError
 from kc.pipeline_text import Element, Leaf, Nest, leaves, parse_elements, parse_pipeline
 
 if TYPE_CHECKING:
-    from kc.instrumentation import Instrumentation
+    from kc.instrumentation import Instrumentation, PassEvent
     from kc.pass_base import Pass, PassContext
 
 
@@ -47,6 +47,8 @@ class NestStep:
         self.nest, self.steps = nest, steps
 
 
+_NO_COUNTS: dict[str, int] = {}  # a native pass counts nothing
+
 Step = Union[NativeStep, PythonStep, NestStep]
 
 
@@ -56,7 +58,12 @@ class PassManager:
     def __init__(self, tree: Nest, text: str, context: ir.Context):
         self.tree, self.text, self.context = tree, text, context
         self._plans: dict[bool, list[Step]] = {}
-        self._plans[False] = self._plan(tree, split=False)
+        while False not in self._plans:
+            try:
+                self._plans[False] = self._plan(tree, split=False)
+            except PipelineError as error:  # entry points are looked at only now: finding them takes 100 ms
+                if error.unknown_pass is None or registry.find_plugin(error.unknown_pass) is None:
+                    raise
 
     @classmethod
     def parse(cls, text: str, context: ir.Context) -> PassManager:
@@ -81,10 +88,10 @@ class PassManager:
         op: ir.Module | ir.Operation | ir.OpView,
         *,
         sink: DiagnosticSink | None = None,
-        instrumentation: Instrumentation | None = None,
+        instrumentations: Sequence[Instrumentation] = (),
         verify_each: bool = True,
     ) -> None:
-        """Run the pipeline on ``op`` in place.
+        """Run the pipeline on ``op`` in place, with each of ``instrumentations`` called around every pass.
 
         Diagnostics go to ``sink``; without one, warnings and remarks are shown on stderr and errors are kept for the
         exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the op
@@ -94,11 +101,12 @@ class PassManager:
         if self.tree.anchor not in ("any", target.name):
             message = f"this pipeline runs on '{self.tree.anchor}', but it was given a '{target.name}'"
             raise PipelineError(self.text, self.tree.start, message)
-        sink = DiagnosticSink(on_emit=_show_unless_error) if sink is None else sink
+        if sink is None:
+            sink = shown = DiagnosticSink(on_emit=lambda d: _show_unless_error(d, shown))
         with capture(self.context, sink), self.context:
-            run = _Run(self, sink, instrumentation, verify_each)
-            run.warn_about_anchors(target)
-            run.steps(self._plan_for(instrumentation is not None), target, ())
+            run = _Run(self, sink, instrumentations, verify_each, target)
+            run.warn_about_anchors()
+            run.steps(self._plan_for(bool(instrumentations)), target, (self.tree,))
 
     def _plan_for(self, split: bool) -> list[Step]:
         if split not in self._plans:
@@ -139,39 +147,61 @@ class _Run:
     """One execution of a plan."""
 
     def __init__(
-        self, manager: PassManager, sink: DiagnosticSink, instrumentation: Instrumentation | None, verify_each: bool
+        self,
+        manager: PassManager,
+        sink: DiagnosticSink,
+        instrumentations: Sequence[Instrumentation],
+        verify_each: bool,
+        root: ir.Operation,
     ):
-        self.manager, self.sink, self.instrumentation = manager, sink, instrumentation
-        self.verify_each = verify_each
+        self.manager, self.sink, self.root = manager, sink, root
+        self.instrumentations, self.verify_each = instrumentations, verify_each
 
-    def steps(self, steps: Sequence[Step], op: ir.Operation, path: tuple[str, ...]) -> None:
+    def steps(self, steps: Sequence[Step], op: ir.Operation, nests: tuple[Nest, ...]) -> None:
         for step in steps:
             if isinstance(step, NestStep):
-                inner = (*path, step.nest.anchor)
                 for child in children(op, step.nest.anchor):
-                    self.steps(step.steps, child, inner)
-            elif self.instrumentation is None:
-                self.leaf(step, op)
+                    self.steps(step.steps, child, (*nests, step.nest))
+            elif self.instrumentations:
+                self.watched(step, op, nests)
             else:
-                element = step.leaf if isinstance(step, PythonStep) else step.elements[0]
-                assert isinstance(element, Leaf)
-                with self.instrumentation.around(element, op, path):
-                    self.leaf(step, op)
+                self.leaf(step, op, {})
 
-    def leaf(self, step: Step, op: ir.Operation) -> None:
+    def watched(self, step: NativeStep | PythonStep, op: ir.Operation, nests: tuple[Nest, ...]) -> None:
+        from kc.instrumentation import PassEvent
+
+        python = isinstance(step, PythonStep)
+        leaf = step.leaf if isinstance(step, PythonStep) else step.elements[0]
+        assert isinstance(leaf, Leaf)  # with instrumentation every native step is one pass
+        title = type(step.instance).__name__ if isinstance(step, PythonStep) else leaf.name
+        event = PassEvent(leaf, title, op, self.root, nests, {} if python else _NO_COUNTS)
+        for instrumentation in self.instrumentations:
+            instrumentation.before_pass(event)
+        try:
+            self.leaf(step, op, event.counts)
+        except BaseException as error:
+            for instrumentation in reversed(self.instrumentations):
+                instrumentation.after_failure(event, error)
+            raise
+        for instrumentation in reversed(self.instrumentations):
+            instrumentation.after_pass(event)
+
+    def leaf(self, step: NativeStep | PythonStep, op: ir.Operation, counts: dict[str, int]) -> None:
         before = len(self.sink.diagnostics)
         if isinstance(step, PythonStep):
-            self.python(step.instance, op, before)
-        elif isinstance(step, NativeStep):
-            step.manager.enable_verifier(self.verify_each)
-            try:
-                step.manager.run(op)
-            except ir.MLIRError as error:
-                name = step.elements[0].text if len(step.elements) == 1 else None
-                what = f"pass '{name}' failed" if name else "pipeline " + ",".join(e.text for e in step.elements) + " failed"
-                raise CompileError(what, self._since(before, error), name) from None
+            self.python(step.instance, op, before, counts)
+            return
+        step.manager.enable_verifier(self.verify_each)
+        try:
+            step.manager.run(op)
+        except ir.MLIRError as error:
+            what, name = ",".join(e.text for e in step.elements), None
+            if len(step.elements) == 1 and isinstance(step.elements[0], Leaf):
+                name = step.elements[0].name
+            what = f"pass '{what}' failed" if name else f"pipeline '{what}' failed"
+            raise CompileError(what, self._since(before, error), name, sources=self.sink.sources) from None
 
-    def python(self, instance: Pass, op: ir.Operation, before: int) -> None:
+    def python(self, instance: Pass, op: ir.Operation, before: int, counts: dict[str, int]) -> None:
         from kc.pass_base import PassContext
 
         context = self.manager.context
@@ -179,11 +209,15 @@ class _Run:
             load_all_dialects(context)
         for dialect in instance.dialects or ():
             load_dialect(context, dialect)
-        _run_python(instance, op, PassContext(context, self.sink, instance.name), lambda e: self._since(before, e))
+        ctx = PassContext(context, self.sink, instance.name, counts)
+        _run_python(instance, op, ctx, lambda error: self._since(before, error))
         if any(d.severity == "error" for d in self.sink.diagnostics[before:]):
-            raise CompileError(f"pass '{instance.name}' failed", self._since(before), instance.name)
+            raise self._failed(instance.name, "failed", before)
         if self.verify_each:
             self._verify_after(instance.name, op, before)
+
+    def _failed(self, name: str, how: str, before: int) -> CompileError:
+        return CompileError(f"pass '{name}' {how}", self._since(before), name, sources=self.sink.sources)
 
     def _verify_after(self, name: str, op: ir.Operation, before: int) -> None:
         try:
@@ -191,7 +225,7 @@ class _Run:
         except ir.MLIRError:
             valid = False
         if not valid:
-            raise CompileError(f"pass '{name}' left IR that does not verify", self._since(before), name)
+            raise self._failed(name, "left IR that does not verify", before)
 
     def _since(self, before: int, error: Exception | None = None) -> list[Diagnostic]:
         found = self.sink.diagnostics[before:]
@@ -199,8 +233,9 @@ class _Run:
             return [Diagnostic("error", None, str(error))]
         return found
 
-    def warn_about_anchors(self, op: ir.Operation) -> None:
+    def warn_about_anchors(self) -> None:
         """Warn when a nested group cannot match because no such op exists, or only stands deeper."""
+        op = self.root
         for nest in self.manager.tree.body:
             if not isinstance(nest, Nest) or nest.anchor == "any" or any(True for _ in children(op, nest.anchor)):
                 continue
@@ -212,10 +247,10 @@ class _Run:
                 hint = "no dialect has an op of that name"
             else:
                 continue
-            from kc.errors import caret
-
             message = f"'{nest.anchor}' matches nothing directly inside '{op.name}': {hint}"
-            self.sink.emit(Diagnostic("warning", None, caret(self.manager.text, nest.start, "warning", message)))
+            place = pipeline_location(self.manager.text, nest.start)
+            self.sink.sources.setdefault(place.file, self.manager.text)
+            self.sink.emit(Diagnostic("warning", place, message))
 
 
 def _run_python(
@@ -266,6 +301,11 @@ def _ops_named(op: ir.Operation, name: str) -> list[ir.Operation]:
     return found
 
 
+def pipeline_location(text: str, position: int) -> Location:
+    """The place of ``position`` in a pipeline's text, as the file ``<pipeline>``."""
+    return Location("<pipeline>", text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+
+
 def _op_exists(context: ir.Context, name: str) -> bool:
     dialect = name.partition(".")[0]
     if not context.is_dialect_loaded(dialect):
@@ -284,9 +324,9 @@ def _has_python(nest: Nest) -> bool:
     return any(registry.is_known(leaf.name) for leaf in leaves(nest))
 
 
-def _show_unless_error(diagnostic: Diagnostic) -> None:
+def _show_unless_error(diagnostic: Diagnostic, sink: DiagnosticSink) -> None:
     if diagnostic.severity != "error":
-        print_diagnostic(diagnostic)
+        print_diagnostic(diagnostic, sink.sources)
 
 
 # ------------------------------------------------------------------------------------- native passes and their errors

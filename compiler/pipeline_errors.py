@@ -27,7 +27,7 @@ def explain_native(text: str, element: Element, anchor: str, message: str) -> Pi
         unknown = _UNKNOWN.search(message)
         if unknown:  # the pass itself, or one in a pipeline that is the value of an option
             name = unknown.group(1)
-            return PipelineError(text, max(element.start, text.find(name, element.start)), unknown_pass(name))
+            return PipelineError(text, max(element.start, text.find(name, element.start)), unknown_pass(name), name)
         return PipelineError(text, *_option_at_fault(text, element, message))
     match = _PARSER_ERROR.search(message)
     if match:
@@ -37,7 +37,7 @@ def explain_native(text: str, element: Element, anchor: str, message: str) -> Pi
 
 def unknown_pass(name: str) -> str:
     """The message for a name that is no pass, with the nearest names that are."""
-    near = difflib.get_close_matches(name, [*registry.known_names(), *NATIVE_PASSES], n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name, [*registry.known_names(), *NATIVE_PASSES], n=3, cutoff=0.7)
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else " (kc-opt --list-passes shows all)"
     return f"no pass is named '{name}'{hint}"
 
