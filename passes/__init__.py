@@ -19,6 +19,7 @@ REGISTRY: dict[str, str] = {
     "kc-fold-float-constants": "kc.passes.linalg.fold_float_constants:FoldFloatConstants",
     "kc-gpu-host-memory": "kc.passes.gpu.host_memory:GpuHostMemory",
     "kc-gpu-merge-kernels": "kc.passes.gpu.merge_kernels:GpuMergeKernels",
+    "kc-host-scalars": "kc.passes.linalg.host_scalars:HostScalars",
     "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",
     "kc-linalg-to-loops": "kc.passes.loops.linalg_to_loops:LinalgToLoops",
     "kc-lower-asserts": "kc.passes.loops.lower_asserts:LowerAsserts",

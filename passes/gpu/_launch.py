@@ -81,6 +81,18 @@ class Arith:
         """Of a non-negative value by a positive one."""
         return self.floordiv(self.add(a, b - 1), b)
 
+    def trip_count(self, lower: Extent, upper: Extent, step: Extent) -> Extent:
+        """Iterations of a loop from ``lower`` up to ``upper`` by a positive ``step``; never negative."""
+        if isinstance(lower, int) and isinstance(upper, int):
+            distance: Extent = max(upper - lower, 0)
+        elif isinstance(lower, int) and lower == 0:
+            distance = self._binary("arith.maxsi", upper, 0)
+        else:
+            distance = self._binary("arith.maxsi", self._binary("arith.subi", upper, lower), 0)
+        if isinstance(step, int):
+            return self.ceildiv(distance, step)
+        return self.floordiv(self.add(distance, self._binary("arith.subi", step, 1)), step)
+
     def product(self, extents: Sequence[Extent]) -> Extent:
         result: Extent = 1
         for extent in extents:
