@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kc import registry
 from kc.bindings import ir, passmanager
-from kc.context import kc_dialects, make_context
+from kc.context import make_context, special_dialects
 from kc.native_passes import NATIVE_PASSES
 from kc.pass_base import Pass, make_pass
 from kc.pipeline_text import Element, Leaf, leaves
@@ -69,12 +69,12 @@ def option_texts(cls: type[Pass]) -> list[tuple[str, str]]:
 
 
 def dialect_names() -> list[str]:
-    """All dialects that a kc context has: native ones and kc's own."""
+    """All dialects that a kc context can load: native ones and kc's own."""
     try:
         # the bindings cannot list dialects, but the parser's error does
         ir.Module.parse("kc_no_such_dialect.op", context=make_context())
     except ir.MLIRError as error:
         found = re.search(r"Available dialects: (.*?)(?: ; |$)", str(error), re.MULTILINE)
         if found:
-            return sorted({*(n.strip() for n in found.group(1).split(",")), *kc_dialects()})
+            return sorted({*(n.strip() for n in found.group(1).split(",")), *special_dialects()})
     raise RuntimeError("MLIR's parser did not list its dialects")
