@@ -21,8 +21,9 @@ PHASES: tuple[Phase, ...] = (
         start="stablehlo",
         end="linalg",
         pipeline="builtin.module("
+        "kc-convert-stablehlo-dynamic-shapes,"
         "kc-convert-stablehlo-control-flow,kc-convert-stablehlo-gather,kc-convert-stablehlo-reduction,"
         "kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,kc-convert-stablehlo-elementwise,"
-        "canonicalize,cse)",
+        "canonicalize,cse,resolve-ranked-shaped-type-result-dims,canonicalize,cse)",
     ),
 )

@@ -1,0 +1,142 @@
+"""``kc-convert-stablehlo-dynamic-shapes``."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kc.bindings import ir
+from kc.pass_base import Pass, PassContext
+from kc.passes.conversion._attrs import integer, ints
+from kc.passes.conversion._convolution import convolution
+from kc.passes.conversion._emit import Emitter, Index, int_type, ranked, shape_of
+from kc.passes.conversion._movement import broadcast, iota, pad
+from kc.passes.conversion._reshape import reshape
+from kc.passes.conversion._shapes import ShapeSymbols, is_shape_assertion
+from kc.passes.conversion.stablehlo_gather import gather
+from kc.rewrite import erase_op, walk_ops
+
+_DYNAMIC = frozenset(f"stablehlo.{n}" for n in (
+    "custom_call", "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad",
+    "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"))
+
+
+@dataclasses.dataclass(frozen=True)
+class ConvertStablehloDynamicShapes(Pass):
+    """The ``dynamic_*`` ops, ``get_dimension_size`` and shape assertions; shape arithmetic moves to host scalars.
+
+    A shape operand is never built as a tensor: its entries are followed back through concatenations, reshapes and sums to
+    ``tensor.dim`` of an argument. A broadcast whose operand and result extents are provably the same (from that, or
+    from an assertion) is a plain one; where that cannot be shown, a run-time extent of 1 is repeated as StableHLO says.
+    ``custom_call @shape_assertion`` becomes ``cf.assert``. Arguments of public functions get ``kc.dims``, the names of their
+    extents; equal names are equal numbers.
+    """
+
+    name: ClassVar[str] = "kc-convert-stablehlo-dynamic-shapes"
+    level: ClassVar[tuple[str, str]] = ("stablehlo", "linalg")
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "complex", "linalg", "math", "scf", "tensor")
+
+    def run(self, op: ir.Operation, ctx: PassContext) -> None:
+        for function in walk_ops(op, "func.func"):
+            if not function.regions[0].blocks or not walk_ops(function, _DYNAMIC):
+                _name_dims(function, None)
+                continue
+            symbols = ShapeSymbols(function)
+            dead = []
+            for found in walk_ops(function, _DYNAMIC):
+                if found.name == "stablehlo.custom_call" and not is_shape_assertion(found):
+                    continue
+                e = Emitter.before(found)
+                new = _convert(e, found, symbols)
+                for result, value in zip(found.results, new, strict=True):
+                    value = e.cast(value, result.type)
+                    symbols.replaced[result] = value
+                    result.replace_all_uses_with(value)
+                dead.append(found)
+            _name_dims(function, symbols)
+            # erased only now: symbols refer to their values
+            for found in reversed(dead):
+                erase_op(found)
+
+
+def _convert(e: Emitter, op: ir.Operation, symbols: ShapeSymbols) -> Sequence[ir.Value]:
+    def entries(position: int) -> list[Index]:
+        return [symbols.index(e, s) for s in symbols.entries(originals[position])]
+
+    # operands may already be replaced by converted values; symbols know the originals
+    back = {new: old for old, new in symbols.replaced.items()}
+    operands = list(op.operands)
+    originals = [back.get(v, v) for v in operands]
+    name = op.name.removeprefix("stablehlo.")
+    if name == "custom_call":
+        message = ir.StringAttr(op.attributes["error_message"]) if "error_message" in op.attributes else \
+            ir.StringAttr.get("shape assertion failed")
+        e.op("cf.assert", [e.extract(operands[0])], [], {"msg": message})
+        return []
+    type_ = op.results[0].type
+    if name == "get_dimension_size":
+        size = symbols.index(e, symbols.dims(originals[0])[integer(op, "dimension")])
+        return [e.from_elements([e.to_int(e.index(size), int_type(32))], type_)]
+    if name == "dynamic_iota":
+        return [iota(e, type_, entries(0), integer(op, "iota_dimension"))]
+    if name == "dynamic_reshape":
+        return [reshape(e, operands[0], type_, entries(1))]
+    if name == "dynamic_broadcast_in_dim":
+        dims = ints(op, "broadcast_dimensions")
+        sure = [*ints(op, "known_nonexpanding_dimensions", [])]
+        target, source = symbols.entries(originals[1]), symbols.dims(originals[0])
+        unsure = [axis for axis, n in enumerate(shape_of(operands[0]))
+                  if n is None and axis not in sure and not symbols.same(source[axis], target[dims[axis]])]
+        return [broadcast(e, operands[0], type_, entries(1), dims, unsure)]
+    if name == "dynamic_pad":
+        return [pad(e, operands[0], e.extract(operands[1]), type_, entries(2), entries(3), entries(4))]
+    if name == "real_dynamic_slice":
+        return [_slice(e, operands[0], type_, entries(1), entries(2), entries(3))]
+    if name == "dynamic_gather":
+        return [gather(e, op, entries(2))]
+    flat = entries(2)  # dynamic_conv: space x 2
+    return [convolution(e, op, list(zip(flat[::2], flat[1::2], strict=True)))]
+
+
+def _slice(e: Emitter, operand: ir.Value, type_: ir.Type, starts: list[Index], limits: list[Index],
+           strides: list[Index]) -> ir.Value:
+    """Starts and limits are brought into the operand first, so that no read leaves it."""
+    sizes: list[Index] = []
+    offsets: list[Index] = []
+    for n, start, limit, stride in zip(e.dims(operand), starts, limits, strides, strict=True):
+        start = e.min(e.max(start, 0), n)
+        length = e.max(e.sub(e.min(limit, n), start), 0)
+        offsets.append(start)
+        sizes.append(e.floordiv(e.add(length, e.sub(stride, 1)), stride))
+    return e.extract_slice(operand, offsets, sizes, strides, type_)
+
+
+def _name_dims(function: ir.Operation, symbols: ShapeSymbols | None) -> None:
+    """``kc.dims`` for the tensor arguments of a public function that have run-time extents."""
+    private = "sym_visibility" in function.attributes and str(function.attributes["sym_visibility"]) == '"private"'
+    if private or not function.regions[0].blocks:
+        return
+    arguments = list(function.regions[0].blocks[0].arguments)
+    if not any(isinstance(a.type, ir.RankedTensorType) and None in shape_of(a) for a in arguments):
+        return
+    names: list[tuple[object, str]] = []
+    old = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else [
+        ir.DictAttr.get({})] * len(arguments)
+    new = []
+    for argument, attr in zip(arguments, old, strict=True):
+        entries = {a.name: a.attr for a in ir.DictAttr(attr)}
+        if isinstance(argument.type, ir.RankedTensorType) and None in shape_of(argument) and "kc.dims" not in entries:
+            dims = []
+            for axis in range(ranked(argument).rank):
+                symbol = symbols.dims(argument)[axis] if symbols else shape_of(argument)[axis] or ("dim", argument, axis)
+                if isinstance(symbol, int):
+                    dims.append(str(symbol))
+                    continue
+                name = next((n for s, n in names if s == symbol or (symbols and symbols.same(s, symbol))), None)
+                if name is None:
+                    name = f"d{len(names)}"
+                    names.append((symbol, name))
+                dims.append(name)
+            entries["kc.dims"] = ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims])
+        new.append(ir.DictAttr.get(entries))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(new)
