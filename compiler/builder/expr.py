@@ -79,7 +79,7 @@ class Ops:
         """An ``arith.constant``; with ``lanes`` a splat. Floats are exact, NaN and infinities included."""
         literal = literal_text(value, type_text)
         kind = type_text if lanes is None else f"vector<{lanes}x{type_text}>"
-        text = f"{literal} : {kind}" if lanes is None else f"dense<{literal}> : {kind}"
+        text = f"dense<{literal}> : {kind}" if lanes else literal if kind == "i1" else f"{literal} : {kind}"
         return self.create("arith.constant", [], self.type(type_text, lanes), {"value": text})
 
     def broadcast(self, value: Any, lanes: int) -> Any:
@@ -142,8 +142,8 @@ class Emitter:
     """Emits expressions; every distinct node once per instance.
 
     ``leaf(node)`` gives the value of a ``Load``, ``Index``, ``Acc`` or ``Reduce`` in its own element type (half types
-    unextended for ``Load``; ``Acc`` and ``Reduce`` already wide). ``memo`` maps ``id(node)`` to an emitted value: pass
-    a copy of another emitter's ``memo`` to reuse what stands outside a loop.
+    unextended for ``Load``; ``Acc`` and ``Reduce`` already wide). ``memo`` maps ``id(node)`` to an emitted value:
+    pass a copy of another emitter's ``memo`` to reuse what stands outside a loop.
     """
 
     def __init__(self, ops: Ops, leaf: Leaf, lanes: int | None = None, widen: bool = True,

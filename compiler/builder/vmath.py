@@ -1,0 +1,232 @@
+"""Mathematical functions as arith ops: which ``math`` op is computed how, and the f32 functions.
+
+``FUNCTIONS`` gives for each op name its f32 and its f64 form. Frequent f32 functions are computed in f32; rare ones
+in f64 and rounded, which is right to little more than half an ulp. Everything is branch free except trigonometric
+arguments beyond 2**30. NaN, infinities, signed zeros and denormals come out as C99 annex F says. Bounds are in ulp of
+the result's type, measured over dense samples by test/unit/test_vmath.py.
+
+Methods: exp and log as in fdlibm (see ``vmath64``); tanh by exp, with an odd polynomial below 0.625 (Cephes); erf as
+an odd polynomial below 0.92 and as ``1 - exp(-t - t q(t))`` above (N. Juffa's form). Coefficients are minimax fits
+made for kc (Remez, mpmath).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kc.builder import vmath64 as v64
+from kc.builder import vmath_trig as trig
+from kc.builder.num import Num, Scope
+
+INF, NAN = v64.INF, v64.NAN
+_ROUND = 12582912.0  # 1.5 * 2**23: adding it rounds to an integer whose low bits are the mantissa's
+_LN2 = 0.693115234375, 3.194618329871446e-05  # 14 bits, then the rest
+_LOG2E = 1.4426950216293335, 1.925963033500011e-08
+_LOG10E = 0.4342944920063019, -1.0103049952192578e-08
+_LOG10_2 = 0.301025390625, 4.605039066518657e-06
+
+# (exp(r) - 1 - r) / r**2 on |r| <= ln(2)/2, error 2**-30
+_EXP = (0.5, 0.16666647791862488, 0.041666481643915176, 0.00833786092698574, 0.001393380225636065,
+        0.00017335201846435666)
+# (log((1+s)/(1-s)) - 2 s) / s**3 in s**2, error 2**-35
+_LOG = (0.6666666269302368, 0.40000972151756287, 0.2849879264831543, 0.24279172718524933)
+# (tanh(x)/x - 1) / x**2 in x**2, x <= 0.625, error 2**-27
+_TANH = (-0.3333328366279602, 0.1333148330450058, -0.053742773830890656, 0.020648060366511345, -0.005714055150747299)
+# erf(x)/x - 1 in x**2, x <= 0.93, error 2**-29
+_ERF = (0.12837916612625122, -0.3761262893676758, 0.11283624172210693, -0.02685558795928955, 0.005191947799175978,
+        -0.0008043833659030497, 7.969592843437567e-05)
+# -log(erfc(t))/t - 1, 0.92 <= t <= 4, error of erf 2**-30
+_ERF_FAR = (0.1286521703004837, 0.6351358890533447, 0.1062631607055664, -0.023785335943102837, 0.003653747495263815,
+            -0.0003256459895055741, 1.1521364285727032e-05)
+
+
+def _reduce_ln2(m: Scope, x: Num) -> tuple[Num, Num]:
+    """``x = k ln 2 + r``: (k as i32, r)."""
+    t = m.fma(x, _LOG2E[0], _ROUND)
+    k = t - _ROUND
+    r = m.fma(k, -_LN2[1], m.fma(k, -_LN2[0], x))
+    return t.bits() - m.constant(_ROUND, "f32").bits(), r
+
+
+def _exp_core(m: Scope, r: Num) -> Num:
+    return m.fma(r * r, m.poly(r, _EXP), r)
+
+
+def _scale(m: Scope, p: Num, k: Num) -> Num:
+    """``p * 2**k`` for an i32 ``k`` in [-250, 128], in two steps so that overflow and denormals round as they must."""
+    half = k >> 1
+    return p * ((half + 127) << 23).as_float() * (((k - half) + 127) << 23).as_float()
+
+
+def exp(m: Scope, x: Num) -> Num:
+    """e**x, at most 1 ulp."""
+    x = m.minimum(m.maximum(x, -104.0), 89.0)
+    k, r = _reduce_ln2(m, x)
+    return _scale(m, _exp_core(m, r) + 1.0, k)
+
+
+def exp_normal(m: Scope, x: Num) -> Num:
+    """e**x for x in [-87, 88]: no overflow, no denormals; NaN stays. At most 1 ulp."""
+    k, r = _reduce_ln2(m, x)
+    return (_exp_core(m, r) + 1.0) * ((k + 127) << 23).as_float()
+
+
+def exp2(m: Scope, x: Num) -> Num:
+    """2**x, at most 2 ulp; exact for integers."""
+    x = m.minimum(m.maximum(x, -151.0), 129.0)
+    t = x + _ROUND
+    k = t.bits() - m.constant(_ROUND, "f32").bits()
+    p = _exp_core(m, (x - (t - _ROUND)) * 0.6931471805599453) + 1.0
+    return m.where(x > 128.5, INF, _scale(m, p, k))
+
+
+def expm1(m: Scope, x: Num) -> Num:
+    """e**x - 1, at most 2 ulp."""
+    k, r = _reduce_ln2(m, m.minimum(m.maximum(x, -40.0), 89.0))
+    half = ((k + 126) << 23).as_float()  # 2**(k-1): no overflow at k = 128
+    result = m.fma(_exp_core(m, r), half, half - 0.5) * 2.0
+    return m.where(abs(x) < 2.0**-25, x, result)
+
+
+def _log_parts(m: Scope, x: Num) -> tuple[Num, Num, Num]:
+    """(k, f, rest): ``x = 2**k (1 + f)`` and ``log(1+f) = f + rest`` for finite x > 0."""
+    tiny = x < 2.0**-126
+    bits = m.where(tiny, x * 2.0**23, x).bits() - 0x3F3504F3  # sqrt(1/2)
+    k = (bits >> 23).to("f32") - m.where(tiny, 23.0, m.constant(0.0, "f32"))
+    f = ((bits & 0x007FFFFF) + 0x3F3504F3).as_float() - 1.0
+    s = f / (f + 2.0)
+    z = s * s
+    half_square = f * f * 0.5
+    return k, f, m.fma(s, m.fma(z, m.poly(z, _LOG), half_square), -half_square)
+
+
+def _log_edges(m: Scope, x: Num, result: Num) -> Num:
+    result = m.where(x < INF, result, x)
+    return m.where(x > 0.0, result, m.where(x.eq(0.0), -INF, m.where(x < 0.0, NAN, x)))
+
+
+def log(m: Scope, x: Num) -> Num:
+    """Natural logarithm, at most 1 ulp."""
+    k, f, rest = _log_parts(m, x)
+    return _log_edges(m, x, m.fma(k, _LN2[0], f + m.fma(k, _LN2[1], rest)))
+
+
+def log2(m: Scope, x: Num) -> Num:
+    """Logarithm to base 2, at most 2 ulp; exact for powers of 2."""
+    k, f, rest = _log_parts(m, x)
+    tail = m.fma(f, _LOG2E[1], rest * _LOG2E[0])
+    return _log_edges(m, x, m.fma(f, _LOG2E[0], tail) + k)
+
+
+def log10(m: Scope, x: Num) -> Num:
+    """Logarithm to base 10, at most 2 ulp."""
+    k, f, rest = _log_parts(m, x)
+    tail = m.fma(k, _LOG10_2[1], m.fma(f, _LOG10E[1], rest * _LOG10E[0]))
+    return _log_edges(m, x, m.fma(k, _LOG10_2[0], m.fma(f, _LOG10E[0], tail)))
+
+
+def log1p(m: Scope, x: Num) -> Num:
+    """log(1 + x), at most 2 ulp."""
+    u = x + 1.0
+    correction = m.where(x > 1.0, 1.0 - (u - x), x - (u - 1.0)) / u
+    k, f, rest = _log_parts(m, u)
+    result = m.fma(k, _LN2[0], f + (m.fma(k, _LN2[1], rest) + correction))
+    return m.where(abs(x) < 2.0**-25, x, _log_edges(m, u, result))
+
+
+def tanh(m: Scope, x: Num) -> Num:
+    """Hyperbolic tangent, at most 2 ulp."""
+    a = abs(x)
+    e = exp_normal(m, m.minimum(a, 10.0) * 2.0)
+    z = a * a
+    near = m.fma(a, z * m.poly(z, _TANH), a)
+    return m.copysign(m.where(a < 0.625, near, 1.0 - 2.0 / (e + 1.0)), x)
+
+
+def erf(m: Scope, x: Num) -> Num:
+    """Error function, at most 2 ulp."""
+    a = abs(x)
+    near = m.fma(a, m.poly(a * a, _ERF), a)
+    t = m.minimum(a, 4.0)
+    far = 1.0 - exp_normal(m, -m.fma(t, m.poly(t, _ERF_FAR), t))
+    return m.copysign(m.where(a < 0.92, near, far), x)
+
+
+def rsqrt(m: Scope, x: Num) -> Num:
+    """1 / sqrt(x), at most 2 ulp."""
+    return 1.0 / x.sqrt()
+
+
+def _through_f64(function: Callable[..., Num]) -> Callable[..., Num]:
+    """The f32 form of a f64 ``function``: rounded once more, so within 0.51 ulp."""
+    def narrow(m: Scope, *args: Num) -> Num:
+        return function(m, *(a.to("f64") for a in args)).to("f32")
+
+    return narrow
+
+
+def _sin_short(m: Scope, x: Num) -> Num:
+    return trig.sin(m, x, precise=False)
+
+
+def _cos_short(m: Scope, x: Num) -> Num:
+    return trig.cos(m, x, precise=False)
+
+
+Function = Callable[..., Num]
+
+#: op name -> (f32 form, f64 form); arguments and result are ``Num`` of that type
+FUNCTIONS: dict[str, tuple[Function, Function]] = {
+    "math.acos": (_through_f64(v64.acos), v64.acos),
+    "math.acosh": (_through_f64(v64.acosh), v64.acosh),
+    "math.asin": (_through_f64(v64.asin), v64.asin),
+    "math.asinh": (_through_f64(v64.asinh), v64.asinh),
+    "math.atan": (_through_f64(v64.atan), v64.atan),
+    "math.atan2": (_through_f64(v64.atan2), v64.atan2),
+    "math.atanh": (_through_f64(v64.atanh), v64.atanh),
+    "math.cbrt": (_through_f64(v64.cbrt), v64.cbrt),
+    "math.cos": (_through_f64(_cos_short), trig.cos),
+    "math.cosh": (_through_f64(v64.cosh), v64.cosh),
+    "math.erf": (erf, v64.erf),
+    "math.erfc": (_through_f64(v64.erfc), v64.erfc),
+    "math.exp": (exp, v64.exp),
+    "math.exp2": (exp2, v64.exp2),
+    "math.expm1": (expm1, v64.expm1),
+    "math.log": (log, v64.log),
+    "math.log10": (log10, v64.log10),
+    "math.log1p": (log1p, v64.log1p),
+    "math.log2": (log2, v64.log2),
+    "math.powf": (_through_f64(v64.pow), v64.pow),
+    "math.rsqrt": (rsqrt, rsqrt),
+    "math.sin": (_through_f64(_sin_short), trig.sin),
+    "math.sinh": (_through_f64(v64.sinh), v64.sinh),
+    "math.tan": (_through_f64(trig.tan), trig.tan),
+    "math.tanh": (tanh, v64.tanh),
+}
+
+
+def fpowi(m: Scope, x: Num, n: Num) -> Num:
+    """x**n for a float (f32 or f64) and a signed integer, as ``powf`` of the converted exponent."""
+    exponent = n.to("f64")
+    value = v64.pow(m, abs(x).to("f64"), exponent).to(x.kind)
+    return m.where((x.bits() < 0) & (n & 1).ne(0), -value, value)
+
+
+def ipowi(m: Scope, x: Num, n: Num) -> Num:
+    """x**n of signed integers, wrapping; a negative exponent truncates toward zero (0**negative gives 0)."""
+    from kc.bindings import ir
+
+    ops, bits = m.ops, int(x.kind[1:])
+    bounds = [ops.constant(value, "index") for value in (0, bits - 1, 1)]
+    one = m.constant(1, x.kind)
+    loop = ir.Operation.create("scf.for", results=[x.value.type] * 3, regions=1, loc=ops.location,
+                               operands=[*bounds, one.value, x.value, n.value])
+    body = loop.regions[0].blocks.append(ops.type("index"), *[x.value.type] * 3, arg_locs=[ops.location] * 4)
+    with ir.InsertionPoint(body):
+        inner = Scope(ops, x.value)
+        result, base, rest = (Num(inner, value, x.kind) for value in list(body.arguments)[1:])
+        result = inner.where((rest & 1).ne(0), result * base, result)
+        ops.create("scf.yield", [result.value, (base * base).value, rest.shr(1).value])
+    power = Num(m, loop.results[0], x.kind)
+    odd = (n & 1).ne(0)
+    unit = m.where(x.eq(1), 1, m.where(x.eq(-1), m.where(odd, -1, one), m.constant(0, x.kind)))
+    return m.where(n < 0, unit, power)
