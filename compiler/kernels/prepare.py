@@ -1,0 +1,131 @@
+"""Puts a function into the form that kernel formation reads: fills for splat constants, sizes traced to arguments."""
+from __future__ import annotations
+
+from kc.bindings import ir
+from kc.kernels.graph import outer_values, walk_nested
+from kc.kernels.shapes import static_size
+
+_CONTROL = ("scf.for", "scf.while", "scf.if", "scf.execute_region", "scf.index_switch")
+
+
+def prepare(function: ir.Operation) -> None:
+    """Rewrites ``function`` in place without changing what it computes."""
+    _fill_splats(function)
+    _trace_sizes(function)
+    _sink(function)
+
+
+def _fill_splats(function: ir.Operation) -> None:
+    """Splat tensor constants become fills: a kernel can then write them, and none has to be read from memory."""
+    from kc.bindings import arith, linalg, tensor
+
+    for op in [inner for inner in walk_nested(function) if inner.name == "arith.constant"]:
+        attribute = op.attributes["value"]
+        if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+            continue
+        shape = ir.RankedTensorType(op.results[0].type)
+        if not isinstance(shape.element_type, (ir.FloatType, ir.IntegerType, ir.IndexType)):
+            continue
+        if not list(op.results[0].uses):
+            op.erase()
+            continue
+        with ir.InsertionPoint(op), op.location:
+            value = arith.constant(shape.element_type, attribute.get_splat_value())
+            empty = tensor.EmptyOp(list(shape.shape), shape.element_type).result
+            filled = linalg.fill(value, outs=[empty])
+        op.results[0].replace_all_uses_with(filled)
+        op.erase()
+
+
+def _trace_sizes(function: ir.Operation) -> None:
+    """``tensor.dim`` of a destination-style op's result becomes the size of its destination, as far back as that goes."""
+    from kc.bindings import arith
+
+    for op in [inner for inner in walk_nested(function) if inner.name == "tensor.dim"]:
+        axis_op = op.operands[1].owner
+        if isinstance(axis_op, ir.Block) or axis_op.operation.name != "arith.constant":
+            continue
+        axis = int(ir.IntegerAttr(axis_op.operation.attributes["value"]).value)
+        value = op.operands[0]
+        size: ir.Value | None = None
+        while True:
+            known = static_size(value, axis) if isinstance(value.type, ir.RankedTensorType) else None
+            if known is not None:
+                with ir.InsertionPoint(op), op.location:
+                    size = arith.constant(ir.IndexType.get(), known)
+                break
+            if isinstance(value.owner, ir.Block):
+                break
+            source = value.owner.operation
+            if source.name.startswith("linalg."):
+                position = next(i for i, item in enumerate(source.results) if item == value)
+                value = source.operands[len(source.operands) - len(source.results) + position]
+            elif source.name == "tensor.cast":
+                value = source.operands[0]
+            elif source.name == "tensor.empty":
+                dynamic = sum(static_size(value, i) is None for i in range(axis))
+                size = source.operands[dynamic]
+                break
+            else:
+                break
+        if size is not None:
+            op.results[0].replace_all_uses_with(size)
+            op.erase()
+        elif value != op.operands[0]:
+            op.operands[0] = value
+
+
+def _sink(function: ir.Operation) -> None:
+    """Fills, empty tensors and index patterns that a loop or branch uses from outside are repeated inside of it."""
+    for op in [inner for inner in walk_nested(function) if inner.name in _CONTROL]:
+        for region in op.regions:
+            for block in region.blocks:
+                _sink_into(block)
+
+
+def _sink_into(block: ir.Block) -> None:
+    inside: set[ir.Value] = set()
+    copies: dict[ir.Value, ir.Value] = {}
+    for op in [view.operation for view in block.operations]:
+        if op.name not in _CONTROL:
+            for value in outer_values(op):
+                if value not in inside and value not in copies and _is_made_of_nothing(value, block):
+                    _copy(value, block, copies)
+            for inner in walk_nested(op):
+                for number, operand in enumerate(inner.operands):
+                    if operand in copies:
+                        inner.operands[number] = copies[operand]
+        inside.update(op.results)
+
+
+def _is_made_of_nothing(value: ir.Value, block: ir.Block) -> bool:
+    if isinstance(value.owner, ir.Block) or not isinstance(value.type, ir.RankedTensorType):
+        return False
+    op = value.owner.operation
+    if op.block == block:
+        return False
+    if op.name == "tensor.empty":
+        return True
+    if op.name == "linalg.fill":
+        source = op.operands[0]
+        constant = not isinstance(source.owner, ir.Block) and source.owner.operation.name == "arith.constant"
+        return constant and _is_made_of_nothing(op.operands[1], block)
+    if op.name == "linalg.generic" and len(op.results) == 1 and len(op.operands) == 1:
+        return _is_made_of_nothing(op.operands[0], block)
+    return False
+
+
+def _copy(value: ir.Value, block: ir.Block, copies: dict[ir.Value, ir.Value]) -> None:
+    op = value.owner.operation
+    for operand in op.operands:
+        if isinstance(operand.type, ir.RankedTensorType) and operand not in copies and _is_made_of_nothing(operand, block):
+            _copy(operand, block, copies)
+    clone = op.clone(ip=ir.InsertionPoint.at_block_begin(block) if not copies else _after_last(copies)).operation
+    for number, operand in enumerate(op.operands):
+        if operand in copies:
+            clone.operands[number] = copies[operand]
+    copies[value] = clone.results[0]
+
+
+def _after_last(copies: dict[ir.Value, ir.Value]) -> ir.InsertionPoint:
+    return ir.InsertionPoint.after(list(copies.values())[-1].owner)
