@@ -1,7 +1,7 @@
 """The code blocks of README.md and docs/ do what they say: each page is run from top to bottom in an empty folder.
 
-A fenced block's first word says what it is: ``python`` runs in the page's own process, ``sh`` in a shell, ``mlir`` and any
-block with a file name after the language are written to that file. ``sh install`` blocks are run by CI instead; ``text``
+A fenced block's first word says what it is: ``python`` runs in a process of the page's own, ``sh`` in a shell, and a
+block with a file name after the language is written to that file. ``sh install`` blocks are run by CI instead; ``text``
 and blocks without a language are not run.
 """
 from __future__ import annotations
