@@ -32,7 +32,7 @@ class PassStatistics(Instrumentation):
 
     def report(self, display: str = "pipeline") -> str:
         """The report: ``pipeline`` keeps the order and nesting of the pipeline, ``list`` sums by pass name."""
-        line = f"===-{'-' * 73}-==="
+        line = f"==={'-' * 73}==="
         shown = [line, f"{' ' * 25}... Pass statistics report ...", line]
         if display == "list":
             sums: dict[str, dict[str, int]] = {}

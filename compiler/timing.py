@@ -66,7 +66,7 @@ class Timing(Instrumentation):
         rows = _flatten(tops) if display == "tree" else _by_name(tops)
         if output == "json":
             return _json(tops if display == "tree" else None, rows, total)
-        line = f"===-{'-' * 73}-==="
+        line = f"==={'-' * 73}==="
         title = "... Execution time report ..."
         shown = [line, f"{' ' * 25}{title}", line, f"  Total Execution Time: {total:.4f} seconds", ""]
         shown.append("  ----Wall Time----  ----Name----")
