@@ -3,7 +3,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
+import platform
 import re
+from collections.abc import Callable, Sequence
 
 from kc.codegen import cache, workers
 from kc.errors import CompileError, InputError
@@ -26,9 +29,25 @@ class Host:
 
 @functools.lru_cache(maxsize=1)
 def host() -> Host:
-    """The host, asked once of a worker."""
-    reply, _ = workers.run({"kind": "host"})
-    return Host(**reply["host"])
+    """The host. Asked of a worker once per machine: the answer is kept in the object cache."""
+    name = cache.key(_GENERATION, "host", _versions(), _cpu_description())
+    found = cache.load(name)
+    if found is None:
+        reply, _ = workers.run({"kind": "host"})
+        found = json.dumps(reply["host"]).encode()
+        cache.store(name, found)
+    return Host(**json.loads(found))
+
+
+def _cpu_description() -> str:
+    # Model and flags of the first processor: what changes when a home folder meets another machine.
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            first = file.read().split("\n\n")[0]
+    except OSError:
+        return platform.processor()
+    kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
+    return "\n".join(line for line in first.splitlines() if line.startswith(kept) and "MHz" not in line)
 
 
 def _generate(kind: str, text: str, triple: str, cpu: str, features: str, opt: str, reloc: str) -> bytes:
@@ -111,3 +130,26 @@ _PTX_RUNTIME = frozenset({"vprintf", "__assertfail", "malloc", "free"})  # the d
 def undefined_ptx_functions(text: str) -> list[str]:
     """The functions that PTX ``text`` declares external and that the driver does not bring itself."""
     return sorted(set(_PTX_EXTERN.findall(text)) - _PTX_RUNTIME)
+
+
+def many(jobs: Sequence[Callable[[], bytes]]) -> list[bytes]:
+    """The results of ``jobs`` in order, run side by side, each in a worker of its own."""
+    if len(jobs) <= 1:
+        return [job() for job in jobs]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=min(len(jobs), 4)) as pool:
+        return list(pool.map(lambda job: job(), jobs))
+
+
+@functools.lru_cache(maxsize=64)
+def cpu_features(triple: str, cpu: str, features: str) -> frozenset[str]:
+    """The features that code for ``cpu`` may use: those that its name implies (avx, avx2, avx512f, f16c, fma are looked for),
+    with ``features`` applied. Raises ``CompileError`` for a triple that LLVM does not know."""
+    name = cache.key(_GENERATION, "features", _versions(), triple, cpu, features)
+    found = cache.load(name)
+    if found is None:
+        reply, _ = workers.run({"kind": "features", "triple": triple, "cpu": cpu, "features": features})
+        found = json.dumps(reply["features"]).encode()
+        cache.store(name, found)
+    return frozenset(json.loads(found))

@@ -1,13 +1,13 @@
 """The process that runs LLVM (llvmlite): ``python -m kc.codegen.worker``.
 
 LLVM ends the process on what it cannot select, so it never runs inside the compiler. This file is the child's side and
-imports llvmlite only; ``workers.py`` is the compiler's side. A message is two big-endian u32 lengths, a JSON header and a
-payload of bytes; requests come on stdin, replies leave on what was stdout (which then points at stderr, because LLVM may
-print there). The child ends when stdin closes.
+imports llvmlite only; ``workers.py`` is the compiler's side. A message is two big-endian u32 lengths, a JSON header
+and a payload of bytes; requests come on stdin, replies leave on what was stdout (which then points at stderr, because
+LLVM may print there). The child ends when stdin closes.
 
-Request header: ``kind`` (``object``, ``assembly``, ``ir``, ``host``), ``triple`` (empty: the host's), ``cpu`` (``host``: the
-host's, with its features), ``features``, ``opt`` (``O0`` … ``O3``, or ``codegen-only``: no IR passes, code generation at level
-3), ``reloc``. Payload: LLVM IR text. Reply header: ``ok``, and ``error`` when not.
+Request header: ``kind`` (``object``, ``assembly``, ``ir``; ``host`` and ``features`` ask about machines), ``triple`` (empty:
+the host's), ``cpu`` (``host``: the host's, with its features), ``features``, ``opt`` (``O0`` … ``O3``, or ``codegen-only``:
+no IR passes, code generation at level 3), ``reloc``. Payload: LLVM IR text. Reply header: ``ok``, and ``error`` when not.
 """
 from __future__ import annotations
 
@@ -63,6 +63,34 @@ def _machine(triple: str, cpu: str, features: str, level: int, reloc: str) -> An
     return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc=reloc, codemodel="small")
 
 
+# What shows in the code for an x86 CPU that has the feature: LLVM keeps no list of what a CPU's name implies that
+# llvmlite would give.
+_PROBES = {
+    "avx": ("%ymm", "define <8 x float> @f(<8 x float> %a) { %r = fadd <8 x float> %a, %a\n ret <8 x float> %r }"),
+    "avx2": ("vpaddd", "define <8 x i32> @f(<8 x i32> %a) { %r = add <8 x i32> %a, %a\n ret <8 x i32> %r }"),
+    "avx512f": ("%zmm", "define <16 x float> @f(<16 x float> %a) { %r = fadd <16 x float> %a, %a\n ret <16 x float> %r }"),
+    "f16c": ("vcvtps2ph", "define half @f(float %a) { %r = fptrunc float %a to half\n ret half %r }"),
+    "fma": (
+        "vfmadd",
+        "declare float @llvm.fma.f32(float, float, float)\n"
+        "define float @f(float %a) { %r = call float @llvm.fma.f32(float %a, float %a, float %a)\n ret float %r }",
+    ),
+}
+
+
+def _features(triple: str, cpu: str, features: str) -> list[str]:
+    found = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    if triple.startswith(("x86_64", "i686")):
+        machine = _machine(triple, cpu, features, 2, "pic")
+        for name, (sign, text) in _PROBES.items():
+            assembly = machine.emit_assembly(_llvm().parse_assembly(text))
+            if sign in assembly and not (name == "avx2" and "%ymm" not in assembly):
+                found.add(name)
+            else:
+                found.discard(name)
+    return sorted(found)
+
+
 def _generate(request: dict[str, Any], text: str) -> bytes:
     llvm = _llvm()
     triple, cpu, features = request["triple"], request["cpu"], request["features"]
@@ -104,6 +132,9 @@ def main() -> None:
         try:
             if request["kind"] == "host":
                 reply = pack_message({"ok": True, "host": _host()})
+            elif request["kind"] == "features":
+                found = _features(request["triple"], request["cpu"], request["features"])
+                reply = pack_message({"ok": True, "features": found})
             else:
                 reply = pack_message({"ok": True}, _generate(request, payload.decode()))
         except Exception as error:  # whatever it is, the compiler must hear of it

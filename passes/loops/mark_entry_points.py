@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, ClassVar
+import json
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from kc import params
 from kc.bindings import ir
 from kc.pass_base import Pass
 from kc.rewrite import walk_ops
@@ -16,14 +18,16 @@ if TYPE_CHECKING:
 class MarkEntryPoints(Pass):
     """Mark public functions: their tensor arguments are the caller's and never written, their C interface is wanted.
 
-    An argument with the attribute ``kc.donated`` may be written. ::
+    An argument with the attribute ``kc.donated`` may be written. What the runtime must know of the signature is written down
+    as JSON in ``kc.signature``, because element types and shapes are gone once buffers are LLVM structs: dtypes (signs from
+    ``kc.dtype``), shapes (symbols of dynamic extents from ``kc.dims``), which arguments are parameters. ::
 
         func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32> {kc.donated})
 
     becomes ::
 
         func.func @main(%x: tensor<4xf32> {bufferization.writable = false}, %y: tensor<4xf32> {kc.donated})
-            attributes {llvm.emit_c_interface}
+            attributes {kc.signature = "{\\22args\\22: …}", llvm.emit_c_interface}
     """
 
     name: ClassVar[str] = "kc-mark-entry-points"
@@ -38,6 +42,7 @@ class MarkEntryPoints(Pass):
             if not is_public(function) or not len(function.regions[0].blocks):
                 continue
             function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+            function.attributes["kc.signature"] = ir.StringAttr.get(json.dumps(signature(function)))
             inputs = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
             given = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else None
             marked = []
@@ -48,6 +53,50 @@ class MarkEntryPoints(Pass):
                 marked.append(ir.DictAttr.get(entries))
             if marked:
                 function.attributes["arg_attrs"] = ir.ArrayAttr.get(marked)
+
+
+def signature(function: ir.Operation) -> dict[str, list[dict[str, Any]]]:
+    """The manifest's description of a function on tensors: ``{"args": […], "results": […]}``.
+
+    An argument has ``name``, ``dtype``, ``shape`` (an extent is an int, a symbol's name, or None) and ``kind`` (``input``, or
+    ``param`` with the number in ``param``); a result has ``dtype`` and ``shape``; a scalar has the shape None.
+    """
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    args = []
+    for position, (type_, entries) in enumerate(zip(kind.inputs, _entries(function, "arg_attrs", len(kind.inputs)), strict=True)):
+        name = next((entries[key].value for key in ("kc.name", "jax.arg_info") if key in entries), f"arg{position}")
+        described = {"name": name, **_describe(type_, entries)}
+        if params.ATTRIBUTE in entries:
+            described.update(kind="param", param=ir.IntegerAttr(entries[params.ATTRIBUTE]).value)
+        else:
+            described["kind"] = "input"
+        args.append(described)
+    results = [
+        _describe(type_, entries)
+        for type_, entries in zip(kind.results, _entries(function, "res_attrs", len(kind.results)), strict=True)
+    ]
+    return {"args": args, "results": results}
+
+
+def _entries(function: ir.Operation, name: str, count: int) -> list[dict[str, Any]]:
+    if name not in function.attributes:
+        return [{} for _ in range(count)]
+    return [{e.name: e.attr for e in ir.DictAttr(given)} for given in ir.ArrayAttr(function.attributes[name])]
+
+
+def _describe(type_: ir.Type, entries: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(type_, ir.RankedTensorType):
+        return {"dtype": params.type_dtype(type_), "shape": None}
+    tensor = ir.RankedTensorType(type_)
+    dtype = ir.StringAttr(entries["kc.dtype"]).value if "kc.dtype" in entries else params.type_dtype(tensor.element_type)
+    symbols = [ir.StringAttr(s).value for s in ir.ArrayAttr(entries["kc.dims"])] if "kc.dims" in entries else []
+    shape: list[int | str | None] = []
+    for axis in range(tensor.rank):
+        if not tensor.is_dynamic_dim(axis):
+            shape.append(tensor.shape[axis])
+        else:
+            shape.append((symbols[axis] or None) if axis < len(symbols) else None)
+    return {"dtype": dtype, "shape": shape}
 
 
 def is_public(function: ir.Operation) -> bool:

@@ -1,0 +1,62 @@
+"""The CPU's road: kernels on linalg, scheduled or general, down to LLVM."""
+from __future__ import annotations
+
+from kc.pipelines import Phase
+
+PHASES: tuple[Phase, ...] = (
+    Phase(
+        name="cpu-bufferize",
+        description="Tensors become buffers, each freed where its life ends; entry arguments are never written",
+        start="linalg",
+        end="loops",
+        pipeline="builtin.module("
+        "kc-mark-entry-points,"
+        "func.func(eliminate-empty-tensors),empty-tensor-to-alloc-tensor,"
+        "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},"
+        "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
+        "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
+        "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
+    ),
+    Phase(
+        name="cpu-loops",
+        description="Calls go to the scheduled kernels, buffers share an arena, what has no schedule becomes loops",
+        start="loops",
+        end="loops",
+        pipeline="builtin.module("
+        "kc-bind-impls,kc-plan-memory,"
+        "func.func(linalg-generalize-named-ops),"
+        "func.func(kc-linalg-to-loops{grain=<grain> min-work=<min-work> strict-fp=<strict-fp>},"
+        "kc-expand-copies{grain=<grain> min-work=<min-work>}),"
+        "kc-lower-asserts,canonicalize,cse,func.func(loop-invariant-code-motion))",
+        defaults=(("grain", "16384"), ("min-work", "131072"), ("strict-fp", "false")),
+    ),
+    Phase(
+        name="cpu-scalars",
+        description="Mathematical functions, complex and narrow float arithmetic become plain arithmetic",
+        start="loops",
+        end="loops",
+        pipeline="builtin.module("
+        "func.func(math-expand-ops{ops=ctlz}),"
+        "kc-expand-math{target=cpu fma=<fma>},"
+        "convert-complex-to-standard,"
+        "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32},canonicalize,"
+        "arith-expand{include-bf16=1})",
+        defaults=(("fma", "true"),),
+    ),
+    Phase(
+        name="cpu-llvm",
+        description="Parallel loops become OpenMP, everything becomes the LLVM dialect, entry points get their C form",
+        start="loops",
+        end="llvm",
+        pipeline="builtin.module("
+        "expand-strided-metadata,lower-affine,"
+        "convert-scf-to-openmp,canonicalize,convert-scf-to-cf,"
+        "convert-vector-to-llvm{enable-x86=<x86>},convert-ub-to-llvm,"
+        "convert-math-to-llvm,convert-math-to-libm,convert-complex-to-llvm,"
+        "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,"
+        "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
+        "convert-cf-to-llvm,convert-func-to-llvm,convert-openmp-to-llvm,"
+        "canonicalize,cse,reconcile-unrealized-casts,kc-emit-entry-points)",
+        defaults=(("x86", "1"),),
+    ),
+)

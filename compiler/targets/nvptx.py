@@ -1,0 +1,171 @@
+"""NVIDIA GPUs: host code that launches kernels, kernels as PTX or cubin."""
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kc.errors import CompileError, InputError
+from kc.targets.base import Target
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+    from kc.pipelines import Phase
+
+#: PTX version that code is written in: LLVM's NVPTX back end selects all that kc emits from 8.6 on
+PTX_FEATURES = "+ptx88"
+_SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 90: 227}  # KiB of shared memory a block may have, by compute capability
+
+
+@dataclasses.dataclass(frozen=True)
+class NvptxTarget(Target):
+    """An NVIDIA chip: ``nvptx`` (sm_90a), ``nvptx:sm_80``.
+
+    ``cubin``: assemble at compile time: ``auto`` does when ``ptxas`` is found, ``always`` insists, ``never`` ships PTX, which
+    the driver assembles when the program is loaded. The host part is for the machine that kc runs on.
+    """
+
+    name: ClassVar[str] = "nvptx"
+    chip: str = "sm_90a"
+    cubin: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"sm_\d+a?", self.chip) or self.capability < 80:
+            raise InputError(f"'{self.chip}' is not a chip that kc compiles for: sm_80, sm_86, sm_89, sm_90 or sm_90a")
+        if self.cubin not in ("auto", "always", "never"):
+            raise InputError(f"option 'cubin' of target 'nvptx' is auto, always or never, not '{self.cubin}'")
+
+    @classmethod
+    def positional(cls, word: str) -> str:
+        if re.fullmatch(r"sm_\d+a?", word):
+            return "chip"
+        raise InputError(f"target 'nvptx' takes a chip such as sm_90a, not '{word}'")
+
+    @property
+    def capability(self) -> int:
+        """Compute capability times ten: 90 for sm_90a."""
+        return int(self.chip[3:].rstrip("a"))
+
+    @property
+    def triple(self) -> str:
+        return "nvptx64-nvidia-cuda"
+
+    def limits(self) -> Mapping[str, int]:
+        return {
+            "vector_bytes": 16,
+            "warp": 32,
+            "threads": 1024,
+            "registers": 65536,
+            "shared_bytes": _SHARED.get(self.capability, 99) * 1024,
+        }
+
+    def phases(self) -> tuple[Phase, ...]:
+        from kc.pipelines import nvptx
+
+        return nvptx.PHASES
+
+    def generate(self, module: ir.Module, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+        from kc.codegen import emit, llvm_ir
+        from kc.codegen.manifest import entries, parameters
+
+        host, devices = split(module)
+        files: dict[str, bytes] = {"host.o": emit.host_object(llvm_ir.translate(host), opt="O2")}
+        reports: dict[tuple[str, str], int] = {}
+        images: dict[str, str] = {}
+        for name, device in devices.items():
+            images[name], files[images[name]], registers = self._image(name, llvm_ir.translate(device))
+            reports.update({(name, kernel): count for kernel, count in registers.items()})
+        kernels = []
+        for row in kernel_table(module):
+            holder, kernel = row["module"], row["name"]
+            kernels.append({
+                "name": kernel, "module": images[holder], "threads": row["threads"], "smem": row["shared"],
+                "regs": reports.get((holder, kernel), 0),
+            })
+        parameter_rows, parameter_files = parameters(module)
+        files.update(parameter_files)
+        manifest = {
+            "version": 1, "target": "nvptx", "triple": emit.host().triple, "cpu": emit.host().cpu, "chip": self.chip,
+            "entries": entries(module), "objects": ["host.o"], "kernels": kernels, "params": parameter_rows,
+        }
+        return manifest, files
+
+    def _image(self, name: str, text: str) -> tuple[str, bytes, dict[str, int]]:
+        """(file name, bytes, registers per kernel) of one device module in LLVM IR."""
+        from kc.codegen import ptx_check
+
+        ptx = self.ptx(text, name)
+        if self.cubin == "never" or (self.cubin == "auto" and ptx_check.find_ptxas() is None):
+            return f"{name}.ptx", ptx.encode(), {}
+        try:
+            done = ptx_check.assemble(ptx, self.chip)
+        except CompileError as error:
+            raise CompileError(f"device module '{name}': {error.message}", error.diagnostics) from None
+        return f"{name}.cubin", done.cubin, {kernel: report.registers for kernel, report in done.kernels.items()}
+
+    def ptx(self, text: str, name: str = "device") -> str:
+        """PTX of LLVM IR ``text``; raises UnsupportedError when it calls what nothing defines."""
+        from kc.codegen import emit, ptx_check
+
+        result = emit.ptx(text, self.chip, PTX_FEATURES)
+        ptx_check.check_externals(result, f"device module '{name}'")
+        return result
+
+    def text(self, module: ir.Module, level: str) -> str:
+        from kc.codegen import emit, llvm_ir
+
+        host, devices = split(module)
+        parts = []
+        for name, op in {"host": host, **devices}.items():
+            text = llvm_ir.translate(op)
+            if level == "asm":
+                text = emit.assembly(text, opt="O2") if name == "host" else self.ptx(text, name)
+            mark = ";" if level == "llvm-ir" else "#" if name == "host" else "//"
+            parts.append(f"{mark} ---- {name}\n{text}")
+        return "\n".join(parts)
+
+    def forms(
+        self, lowered: Callable[[str], ir.Module], manifest: Mapping[str, Any], files: Mapping[str, bytes]
+    ) -> dict[str, Callable[[], bytes | str]]:
+        from kc.codegen import llvm_ir
+
+        def ptx() -> str:
+            _, devices = split(lowered("llvm"))
+            return "\n".join(self.ptx(llvm_ir.translate(op), name) for name, op in devices.items())
+
+        made: dict[str, Callable[[], bytes | str]] = {
+            **super().forms(lowered, manifest, files), "ptx": ptx, "object": lambda: files["host.o"]}
+        return made
+
+
+def split(module: ir.Module) -> tuple[ir.Operation, dict[str, ir.Operation]]:
+    """The host part of a module at the llvm level (a copy without device code), and the device modules by name."""
+    from kc.bindings import ir
+
+    devices = {
+        str(ir.StringAttr(op.attributes["sym_name"]).value): op.operation
+        for op in module.body.operations
+        if op.operation.name == "gpu.module"
+    }
+    host = module.operation.clone()
+    for op in [o.operation for o in host.regions[0].blocks[0].operations]:
+        if op.name == "gpu.module":
+            op.erase()
+    return host, devices
+
+
+def kernel_table(module: ir.Module) -> list[dict[str, Any]]:
+    """The rows of the module's ``kc.kernels`` attribute: ``module``, ``name``, ``threads``, ``shared``."""
+    from kc.bindings import ir
+
+    if "kc.kernels" not in module.operation.attributes:
+        return []
+    rows = []
+    for entry in ir.ArrayAttr(module.operation.attributes["kc.kernels"]):
+        row = {item.name: item.attr for item in ir.DictAttr(entry)}
+        rows.append({
+            **{key: str(ir.StringAttr(row[key]).value) for key in ("module", "name")},
+            **{key: int(ir.IntegerAttr(row[key]).value) for key in ("threads", "shared")},
+        })
+    return rows
