@@ -1,0 +1,147 @@
+"""PyTorch models through kc on the CPU, against the same models in float64.
+
+The error is the largest absolute difference over the largest absolute value of the reference. Bounds: 2e-6 in float32
+(sums of a few hundred terms), 2e-2 in bfloat16 (8 bits of mantissa, a few roundings deep).
+"""
+from __future__ import annotations
+
+import copy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+sys.path.insert(0, str(Path(__file__).parent))
+from torch_models import MLP, MODELS, Model  # noqa: E402
+
+import kc.torch  # noqa: E402
+
+BOUNDS = {torch.float32: 2e-6, torch.bfloat16: 2e-2}
+DTYPES = [torch.float32, torch.bfloat16]
+
+
+def error(result: torch.Tensor, reference: torch.Tensor) -> float:
+    """Largest absolute difference over the largest absolute value of the reference."""
+    return float((result.double() - reference.double()).abs().max() / reference.double().abs().max())
+
+
+def cast(values: tuple[torch.Tensor, ...], dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    return tuple(v.to(dtype) if v.is_floating_point() else v for v in values)
+
+
+def make(model: Model, dtype: torch.dtype) -> tuple[torch.nn.Module, torch.nn.Module]:
+    """The module in ``dtype``, and the same weights in float64."""
+    torch.manual_seed(0)
+    narrow = model.make().eval().to(dtype)
+    return narrow, copy.deepcopy(narrow).double()
+
+
+def check(model: Model, name: str, compiled: Any, wide: torch.nn.Module, inputs: Any, dtype: torch.dtype) -> None:
+    result = compiled(*inputs)
+    with torch.no_grad():
+        reference = wide(*cast(inputs, torch.float64))
+    assert result.shape == reference.shape
+    if not model.floats:
+        assert torch.equal(result, reference)
+        return
+    assert result.dtype == dtype
+    found = error(result, reference)
+    print(f"{name} {dtype} {found:.2e}")
+    assert found < BOUNDS[dtype]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=["f32", "bf16"])
+@pytest.mark.parametrize("name", MODELS)
+def test_static(name: str, dtype: torch.dtype) -> None:
+    model = MODELS[name]
+    narrow, wide = make(model, dtype)
+    inputs = cast(model.inputs(3), dtype)
+    check(model, name, kc.torch.compile(narrow, inputs), wide, inputs, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=["f32", "bf16"])
+@pytest.mark.parametrize("name", MODELS)
+def test_dynamic_batch(name: str, dtype: torch.dtype) -> None:
+    model = MODELS[name]
+    narrow, wide = make(model, dtype)
+    compiled = kc.torch.compile(narrow, cast(model.inputs(3), dtype), dynamic_shapes=model.dynamic())
+    for batch in (1, 2, 5):
+        check(model, name, compiled, wide, cast(model.inputs(batch), dtype), dtype)
+
+
+def test_two_dynamic_sizes() -> None:
+    """A linear layer with two dynamic leading sizes, which the importer gets wrong when it is decomposed."""
+    layer = torch.nn.Linear(16, 4)
+    sizes = {0: torch.export.Dim("b", min=1), 1: torch.export.Dim("s", min=1)}
+    compiled = kc.torch.compile(layer, (torch.randn(2, 8, 16),), dynamic_shapes=(sizes,))
+    for shape in ((2, 8, 16), (3, 1, 16), (1, 7, 16)):
+        x = torch.randn(shape)
+        assert error(compiled(x), layer.double()(x.double())) < 2e-6
+        layer.float()
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_torch_compile_trains(dynamic: bool) -> None:
+    """Forward and backward of the MLP through ``torch.compile``, gradients against float64."""
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model = MLP()
+    wide = copy.deepcopy(model).double()
+    compiled = torch.compile(model, backend="kc", dynamic=dynamic)
+    for batch in (4, 6):
+        x, target = torch.randn(batch, 64), torch.rand(batch, 32)
+        for module, function, dtype in ((model, compiled, torch.float32), (wide, wide, torch.float64)):
+            module.zero_grad()
+            loss = ((function(x.to(dtype)) - target.to(dtype)) ** 2).sum()
+            loss.backward()
+        for (name, got), want in zip(model.named_parameters(), wide.parameters(), strict=True):
+            assert error(got.grad, want.grad) < 1e-5, name
+
+
+def test_batch_norm_updates_its_statistics() -> None:
+    torch.manual_seed(0)
+    norm = torch.nn.BatchNorm1d(8).train()
+    eager = copy.deepcopy(norm)
+    compiled = kc.torch.compile(norm, (torch.randn(16, 8),))
+    for _ in range(2):
+        x = torch.randn(16, 8)
+        assert error(compiled(x), eager(x)) < 2e-6
+    assert error(norm.running_mean, eager.running_mean) < 2e-6
+    assert error(norm.running_var, eager.running_var) < 2e-6
+    assert norm.num_batches_tracked == 2
+
+
+def test_same_tensor_twice_as_example() -> None:
+    """Example inputs that are one object stay separate inputs."""
+
+    class Product(torch.nn.Module):
+        def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            return a @ b
+
+    x = torch.randn(4, 4)
+    compiled = kc.torch.compile(Product(), (x, x))
+    a, b = torch.randn(4, 4), torch.randn(4, 4)
+    assert error(compiled(a, b), a.double() @ b.double()) < 2e-6
+
+
+def test_index_out_of_range_is_an_error() -> None:
+    compiled = kc.torch.compile(torch.nn.Embedding(10, 4), (torch.zeros(3, dtype=torch.int64),))
+    with pytest.raises(Exception, match="index must be smaller than dim size"):
+        compiled(torch.tensor([1, 12, 3]))
+
+
+def test_structure_and_constants_are_checked() -> None:
+    class Scale(torch.nn.Module):
+        def forward(self, x: torch.Tensor, power: int) -> dict[str, Any]:
+            return {"y": x**power, "x": x, "none": None}
+
+    compiled = kc.torch.compile(Scale(), (torch.ones(3), 2))
+    x = torch.arange(3.0)
+    result = compiled(x, 2)
+    assert torch.equal(result["y"], x * x) and result["x"] is x and result["none"] is None
+    with pytest.raises(kc.KcError, match="compiled for 2"):
+        compiled(x, 3)
+    with pytest.raises(kc.KcError, match="structure"):
+        compiled(x)
