@@ -71,6 +71,8 @@ def number(draft: Draft, order: Sequence[int], outputs: Sequence[E.Output]
            ) -> tuple[tuple[E.Dim, ...], dict[int, int], tuple[E.Output, ...]]:  # fmt: skip
     """Dims renumbered to the order of ``order``: (dims, old -> new, outputs renamed)."""
     mapping = {old: new for new, old in enumerate(order)}
+    for fold in reduces(outputs):  # a bound dim that is not renumbered could be taken for another
+        require(set(fold.dims) <= set(mapping), "a reduction over loops outside of the space")
     memo: dict[E.Expr, E.Expr] = {}
     renamed = tuple(
         E.Output(o.arg, tuple(rename_coord(c, mapping) for c in o.coords), rename(o.expr, mapping, memo))
@@ -129,6 +131,8 @@ def _try_contraction(draft: Draft) -> E.Kernel:
     require(m or n, "contraction: both factors have all loops")
     if not (m and n) and _row_major_dot(fold, lhs if m else rhs):
         raise Unreadable("contraction: a matrix-vector product along rows, which is a row reduction")
+    if m and output_dims(draft.outputs[0])[-1] in m and n:  # the product commutes: rows of the output are m
+        lhs, rhs, m, n = rhs, lhs, n, m
     order = [*batch, *m, *n, *fold.dims]
     dims, mapping, outputs = number(draft, order, _epilogue(draft, fold))
     new = lambda old: tuple(mapping[dim] for dim in old)  # noqa: E731
@@ -160,11 +164,13 @@ def _try_rows(draft: Draft) -> E.Kernel:
         for dim, column in zip(fold.dims, columns, strict=True):
             require(dim == column or draft.same(dim, column), "rows: reductions over loops of different extent")
             mapping[dim] = column
+    for fold in found:  # before renaming: afterwards a captured dim could not be told from a bound one
+        depends = {mapping.get(dim, dim) for dim in free(fold)}
+        require(not depends & set(columns), "rows: a reduction that depends on the column")
     memo: dict[E.Expr, E.Expr] = {}
     outputs = [E.Output(o.arg, o.coords, rename(o.expr, mapping, memo)) for o in draft.outputs]
     column_set = set(columns)
     for fold in reduces(outputs):
-        require(not free(fold) & column_set, "rows: a reduction that depends on the column")
         require(set(fold.dims) == column_set, "rows: reductions over different loops")
         require(free(fold.init) <= set(rows), "rows: an initial value that depends on the column")
     for output in outputs:

@@ -9,6 +9,7 @@ import enum
 from typing import Iterator
 
 from kc.bindings import ir
+from kc.kernels.shapes import reassociation, static_size
 from kc.kernels.structured import Cache, Structured, Unreadable
 
 _VIEWS = frozenset(("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"))
@@ -158,15 +159,24 @@ class BlockGraph:
         return is_splat_constant(value)
 
     def _escapes(self, number: int) -> bool:
-        """Whether a cheap op's value is needed outside kernels (by the terminator, control flow, a call ...)."""
+        """Whether a cheap op's value is needed in memory: outside kernels, or in another shape than its own."""
         stack = list(self.ops[number].results)
+        from_memory = not self._made_of_nothing(stack[0])
         while stack:
             for user in self.users.get(stack.pop(), ()):
-                if self.roles[user] is Role.OTHER:
+                if self.roles[user] is Role.OTHER or (from_memory and splits_rows(self.ops[user])):
                     return True
                 if self.roles[user] in (Role.VIEW, Role.SCALAR):
                     stack.extend(self.ops[user].results)
         return False
+
+
+def splits_rows(op: ir.Operation) -> bool:
+    """Whether ``op`` is a reshape that does more than add or drop axes of extent 1."""
+    if op.name not in ("tensor.expand_shape", "tensor.collapse_shape"):
+        return False
+    wide = op.results[0] if op.name == "tensor.expand_shape" else op.operands[0]
+    return any(sum(static_size(wide, axis) != 1 for axis in group) > 1 for group in reassociation(op))
 
 
 def has_effects(op: ir.Operation) -> bool:

@@ -9,7 +9,8 @@ from typing import Callable, Iterable
 
 from kc.bindings import ir
 from kc.kernels import expr as E
-from kc.kernels.shapes import Extents, static_size
+from kc.kernels import simplify
+from kc.kernels.shapes import Extents, reassociation, static_size
 from kc.kernels.structured import ZERO, BodyOp, Cache, Lin, Structured, Unreadable, combine, constant_value, lin, plain_dim
 
 REDUCTIONS = frozenset(
@@ -118,7 +119,7 @@ class Reader:
             from kc.kernels.structured import attribute_texts
 
             args = tuple(self.scalar(operand) for operand in op.operands)
-            return E.Apply(op.name, args, str(value.type), attribute_texts(op))
+            return simplify.apply(op.name, args, str(value.type), attribute_texts(op))
         raise Unreadable(f"scalar from {op.name}")
 
     # ---------------------------------------------------------------------------------------- structured ops
@@ -225,7 +226,7 @@ class Reader:
             return self._extract(body, values)
         if not body.name.startswith(_SCALAR_DIALECTS):
             raise Unreadable(f"{body.name} in a body")
-        return E.Apply(body.name, tuple(values[arg] for arg in body.args), body.type, body.attrs)
+        return simplify.apply(body.name, tuple(values[arg] for arg in body.args), body.type, body.attrs)
 
     def _extract(self, body: BodyOp, values: dict[tuple[str, Any], E.Expr]) -> E.Expr:
         coords: list[Lin] = []
@@ -307,12 +308,6 @@ def _cast(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
 
 def _empty(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
     raise Unreadable("reads an uninitialised tensor")
-
-
-def reassociation(op: ir.Operation) -> list[list[int]]:
-    """The groups of a tensor.expand_shape or collapse_shape."""
-    return [[int(ir.IntegerAttr(axis).value) for axis in ir.ArrayAttr(group)]
-            for group in ir.ArrayAttr(op.attributes["reassociation"])]  # fmt: skip
 
 
 def _expand(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:

@@ -15,6 +15,12 @@ def static_size(value: ir.Value, axis: int) -> int | None:
     return None if shaped.is_dynamic_dim(axis) else shaped.get_dim_size(axis)
 
 
+def reassociation(op: ir.Operation) -> list[list[int]]:
+    """The groups of a tensor.expand_shape or collapse_shape."""
+    return [[int(ir.IntegerAttr(axis).value) for axis in ir.ArrayAttr(group)]
+            for group in ir.ArrayAttr(op.attributes["reassociation"])]  # fmt: skip
+
+
 class Extents:
     """Union-find over the tensor axes that ``ops`` mention.
 
@@ -116,8 +122,6 @@ class Extents:
                 self._join((init, axis), (result, axis))
 
     def _reshape(self, op: ir.Operation) -> None:
-        from kc.kernels.reader import reassociation
-
         expand = op.name == "tensor.expand_shape"
         wide, narrow = (op.results[0], op.operands[0]) if expand else (op.operands[0], op.results[0])
         for number, group in enumerate(reassociation(op)):
