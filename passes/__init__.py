@@ -13,6 +13,8 @@ REGISTRY: dict[str, str] = {
     "kc-convert-stablehlo-elementwise": "kc.passes.conversion.stablehlo_elementwise:ConvertStablehloElementwise",
     "kc-convert-stablehlo-gather": "kc.passes.conversion.stablehlo_gather:ConvertStablehloGather",
     "kc-convert-stablehlo-reduction": "kc.passes.conversion.stablehlo_reduction:ConvertStablehloReduction",
+    "kc-convert-stablehlo-scatter": "kc.passes.conversion.stablehlo_scatter:ConvertStablehloScatter",
+    "kc-convert-stablehlo-sort": "kc.passes.conversion.stablehlo_sort:ConvertStablehloSort",
     "kc-emit-entry-points": "kc.passes.llvm.emit_entry_points:EmitEntryPoints",
     "kc-expand-copies": "kc.passes.loops.expand_copies:ExpandCopies",
     "kc-expand-math": "kc.passes.llvm.expand_math:ExpandMath",
@@ -28,6 +30,8 @@ REGISTRY: dict[str, str] = {
     "kc-mark-entry-points": "kc.passes.loops.mark_entry_points:MarkEntryPoints",
     "kc-own-results": "kc.passes.loops.own_results:OwnResults",
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
+    "kc-splat-to-fill": "kc.passes.linalg.splat_to_fill:SplatToFill",
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",
+    "kc-uplift-while": "kc.passes.linalg.uplift_while:UpliftWhile",
     "kc-widen-accumulation": "kc.passes.stablehlo.widen_accumulation:WidenAccumulation",
 }

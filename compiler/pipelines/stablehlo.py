@@ -6,24 +6,23 @@ from kc.pipelines import Phase
 PHASES: tuple[Phase, ...] = (
     Phase(
         name="stablehlo-normalize",
-        description="Inline calls and composites, expand CHLO but for what math can say itself, write down signs, widen sums",
+        description="Composites become calls, calls are inlined, sums of narrow floats accumulate in f32",
         start="stablehlo",
         end="stablehlo",
         pipeline="builtin.module("
-        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,"
-        "kc-convert-stablehlo-elementwise{chlo-only=true},"
-        "func.func(chlo-legalize-to-stablehlo),"
-        "kc-stablehlo-to-signless,kc-widen-accumulation,cse)",
+        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-widen-accumulation,cse)",
     ),
     Phase(
         name="stablehlo-to-linalg",
-        description="Convert StableHLO to linalg, tensor, arith, math, complex and scf, family by family",
+        description="Convert StableHLO and CHLO to linalg, tensor, arith, math, complex and scf, family by family",
         start="stablehlo",
         end="linalg",
         pipeline="builtin.module("
-        "kc-convert-stablehlo-dynamic-shapes,"
-        "kc-convert-stablehlo-control-flow,kc-convert-stablehlo-gather,kc-convert-stablehlo-reduction,"
-        "kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,kc-convert-stablehlo-elementwise,"
+        "kc-convert-stablehlo-elementwise{chlo-only=true},func.func(chlo-legalize-to-stablehlo),"
+        "kc-stablehlo-to-signless,kc-convert-stablehlo-dynamic-shapes,kc-convert-stablehlo-control-flow,"
+        "kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,"
+        "kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"
+        "kc-convert-stablehlo-elementwise,"
         "canonicalize,cse,resolve-ranked-shaped-type-result-dims,canonicalize,cse)",
     ),
 )

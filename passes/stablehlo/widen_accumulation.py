@@ -9,7 +9,7 @@ from kc.pass_base import Pass, PassContext
 from kc.rewrite import replace_op, walk_ops
 
 _CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general", "stablehlo.dynamic_conv")
-_REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.select_and_scatter")
+_REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter", "stablehlo.select_and_scatter")
 _NARROW = ("f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ")
 _SUMS = frozenset({"stablehlo.add", "stablehlo.multiply"})
 
@@ -18,8 +18,8 @@ _SUMS = frozenset({"stablehlo.add", "stablehlo.multiply"})
 class WidenAccumulation(Pass):
     """Sums and products of narrow floats (f16, bf16, f8) accumulate in f32 and are rounded once, at the end.
 
-    ``dot_general`` and ``convolution`` get an f32 result, their operands stay narrow. A ``reduce``, ``reduce_window`` or
-    ``select_and_scatter`` that adds or multiplies gets f32 operands. Before / after::
+    ``dot_general`` and ``convolution`` get an f32 result, their operands stay narrow. A ``reduce``, ``reduce_window``, ``scatter``
+    or ``select_and_scatter`` that adds or multiplies gets f32 operands. Before / after::
 
         %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
 
@@ -54,6 +54,20 @@ def _convert(value: ir.Value, type_: ir.Type, before: ir.Operation) -> ir.Value:
                                ip=ir.InsertionPoint(before)).result
 
 
+def _widened(value: ir.Value, before: ir.Operation) -> ir.Value:
+    """``value`` in f32; a splat constant (an initial value) stays a constant."""
+    wide = _wide(value.type)
+    owner = value.owner
+    if isinstance(owner, ir.Operation) and owner.name == "stablehlo.constant":
+        elements = owner.attributes["value"]
+        if isinstance(elements, ir.DenseElementsAttr) and elements.is_splat:
+            number = ir.FloatAttr(elements.get_splat_value()).value
+            splat = ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(ir.F32Type.get(), number, loc=before.location))
+            return ir.Operation.create("stablehlo.constant", results=[wide], attributes={"value": splat},
+                                       loc=before.location, ip=ir.InsertionPoint(before)).result
+    return _convert(value, wide, before)
+
+
 def _attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
     return {name: op.attributes[name] for name in op.attributes}
 
@@ -73,14 +87,15 @@ def _sums(op: ir.Operation) -> bool:
 
 
 def _widen_reduction(op: ir.Operation) -> None:
-    operands = [_convert(v, _wide(v.type), op) for v in op.operands]
+    operands = [_widened(v, op) if _narrow(v.type) else v for v in op.operands]
     wide = ir.Operation.create(op.name, results=[_wide(op.results[0].type)], operands=operands, attributes=_attributes(op),
                                regions=len(op.regions), loc=op.location, ip=ir.InsertionPoint(op))
     for source, target in zip(list(op.regions), wide.regions, strict=True):
         block = source.blocks[0]
         block.append_to(target)
         for argument in block.arguments:
-            argument.set_type(_wide(argument.type))
+            if _narrow(argument.type):
+                argument.set_type(_wide(argument.type))
         for inner in block.operations:
             for result in inner.operation.results:
                 if _narrow(result.type):
