@@ -86,9 +86,12 @@ class LinalgToLoops(Pass):
             for argument, value in zip(block.arguments, values, strict=True):
                 if value is not None:
                     argument.replace_all_uses_with(value)
-            target = ir.InsertionPoint.current.block
+            point_now = ir.InsertionPoint.current
             for inner in ops[:-1]:
-                target.append(inner)
+                if point_now.ref_operation is None:
+                    point_now.block.append(inner)
+                else:  # no loop at all: the op is of rank zero
+                    inner.move_before(point_now.ref_operation)
             for inner in indexes:
                 dim = ir.IntegerAttr(inner.attributes["dim"]).value
                 inner.results[0].replace_all_uses_with(point.dim(dim))

@@ -5,7 +5,7 @@ import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
-from kc.builder.arena import Interval, pack
+from kc.builder.arena import Interval, pack, peak
 from kc.params import itemsize, type_dtype
 from kc.pass_base import Pass
 from kc.rewrite import walk_ops
@@ -25,7 +25,7 @@ class PlanMemory(Pass):
     to the other, and two buffers that never live at once may have the same place. Buffers inside ``scf.for``, ``scf.while``
     and ``scf.if`` take part too, which also moves their allocation out of the loop; those in loops that run in parallel,
     those of dynamic shape and those that the function returns keep their own allocation. Every buffer starts at a multiple
-    of ``alignment`` bytes. A remark tells the sizes. ::
+    of ``alignment`` bytes. With ``report`` a remark tells the sizes. ::
 
         %a = memref.alloc() : memref<16xf32>      // used, then
         memref.dealloc %a : memref<16xf32>
@@ -45,6 +45,7 @@ class PlanMemory(Pass):
     level: ClassVar[str] = "loops"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "memref")
     alignment: int = 64
+    report: bool = False
 
     def __post_init__(self) -> None:
         if self.alignment <= 0 or self.alignment & (self.alignment - 1):
@@ -68,7 +69,7 @@ class PlanMemory(Pass):
         begin = ir.InsertionPoint.at_block_begin(entry)
         arena = ir.Operation.create(
             "memref.alloc",
-            results=[ir.MemRefType.get([total], byte)],
+            results=[ir.MemRefType.get([total], byte, loc=location)],
             attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0]), "alignment": alignment},
             loc=location,
             ip=begin,
@@ -96,9 +97,15 @@ class PlanMemory(Pass):
             buffer.alloc.erase()
         terminator = walk_ops(function, "func.return")[-1]
         ir.Operation.create("memref.dealloc", operands=[arena], loc=location, ip=ir.InsertionPoint(terminator))
-        separate = sum(buffer.interval.size for buffer in buffers)
-        name = ir.StringAttr(function.attributes["sym_name"]).value
-        ctx.remark(function, f"@{name}: {len(buffers)} buffers of {separate} bytes in an arena of {total} bytes")
+        if self.report:
+            intervals = [buffer.interval for buffer in buffers]
+            separate, least = sum(interval.size for interval in intervals), peak(intervals)
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            ctx.remark(
+                function,
+                f"@{name}: {len(buffers)} buffers, {separate} bytes in all, at most {least} at a time, "
+                f"in an arena of {total} bytes",
+            )
 
 
 @dataclasses.dataclass
