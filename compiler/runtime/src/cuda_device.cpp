@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kMaxDevices = 64;
 constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76, kMemoryPools = 115; // CUdevice_attribute
+constexpr int kDeviceOrdinal = 9;                                                 // CUpointer_attribute
 constexpr int kReleaseThreshold = 4;                                              // CUmemPool_attribute
 constexpr unsigned kNonBlocking = 1, kNoTiming = 2;
 
@@ -209,6 +210,15 @@ int32_t kc_gpu_own_stream(int32_t ordinal, void **stream) {
     return 1;
   *stream = device->own_stream;
   return 0;
+}
+
+int32_t kc_gpu_pointer_device(const void *pointer) {
+  const kc::Driver &cu = kc::driver();
+  int ordinal = -1;
+  if (!cu.problem.empty() ||
+      cu.cuPointerGetAttribute(&ordinal, kc::kDeviceOrdinal, reinterpret_cast<kc::CuDevicePointer>(pointer)) != 0)
+    return -1;
+  return ordinal;
 }
 
 int32_t kc_gpu_stream_wait(int32_t ordinal, void *waiting, void *on) {

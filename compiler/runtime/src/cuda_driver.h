@@ -65,6 +65,7 @@ static_assert(sizeof(CuPoolProperties) == 88, "CUmemPoolProps has 88 bytes");
   F(cuEventCreate, (CuEvent *, unsigned))                                                                             \
   F(cuEventRecord, (CuEvent, CuStream))                                                                               \
   F(cuEventDestroy_v2, (CuEvent))                                                                                     \
+  F(cuPointerGetAttribute, (void *, int, CuDevicePointer))                                                             \
   F(cuGetErrorName, (CuResult, const char **))                                                                        \
   F(cuGetErrorString, (CuResult, const char **))
 

@@ -73,6 +73,8 @@ KC_EXPORT int32_t kc_gpu_copy(int32_t device, void *stream, void *to, const void
 KC_EXPORT int32_t kc_gpu_synchronize(int32_t device, void *stream);
 // The runtime's own non-blocking stream of a device, for callers that have none.
 KC_EXPORT int32_t kc_gpu_own_stream(int32_t device, void **stream);
+// The device that an address belongs to; -1 for host memory and unknown addresses.
+KC_EXPORT int32_t kc_gpu_pointer_device(const void *pointer);
 // Makes `waiting` wait for the work that is in `on` now.
 KC_EXPORT int32_t kc_gpu_stream_wait(int32_t device, void *waiting, void *on);
 

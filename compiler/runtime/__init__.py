@@ -1,0 +1,46 @@
+"""Runs compiled programs. Imports nothing else of kc and no MLIR or LLVM: NumPy is all it needs.
+
+    program = kc.runtime.load("model.kca")
+    (y,) = program(x)
+
+Arrays of NumPy, PyTorch, JAX, CuPy, or anything with DLPack are taken without a copy; results are of the caller's kind.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kc.runtime.container import load as load
+    from kc.runtime.dlpack import DeviceArray as DeviceArray
+    from kc.runtime.program import Program as Program
+    from kc.runtime.signature import Signature as Signature
+
+from kc.runtime.errors import ArgumentError, DeviceError, ExecutionError, LoadError, RuntimeFailure
+
+_LAZY = {"load": "container", "DeviceArray": "dlpack", "Program": "program", "Signature": "signature"}
+
+__all__ = [
+    "ArgumentError", "DeviceArray", "DeviceError", "ExecutionError", "LoadError", "Program", "RuntimeFailure",
+    "Signature", "load", "num_threads", "version",
+]
+
+
+def version() -> str:
+    """Version of the interface between this package and its C++ library, as the library states it."""
+    from kc.runtime.library import library
+
+    return str(library().kc_abi_version())
+
+
+def num_threads() -> int:
+    """Threads that a parallel loop of a program uses (``KC_NUM_THREADS``, else ``OMP_NUM_THREADS``, else all CPUs)."""
+    from kc.runtime.library import library
+
+    return int(library().kc_num_threads())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"kc.runtime.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'kc.runtime' has no attribute {name!r}")

@@ -1,0 +1,217 @@
+"""One entry point: checks arguments, calls the machine code, wraps results.
+
+The common case (NumPy arrays on a CPU program, or tensors of one framework) is short: types are compared by identity,
+shapes are looked up in a table of signatures seen before, addresses are put into one array, and C does the rest.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kc.runtime.arrays import (
+    CPU,
+    CUDA,
+    NUMPY,
+    Kind,
+    Result,
+    View,
+    adopt,
+    contiguous_strides,
+    data_pointer,
+    own_array,
+    refuse,
+)
+from kc.runtime.errors import ArgumentError, ExecutionError
+from kc.runtime.library import last_error, library
+from kc.runtime.signature import Signature
+
+if TYPE_CHECKING:
+    from kc.runtime.program import Program
+
+_MAX_LAYOUTS = 256
+
+
+class Entry:
+    """A callable entry point of a loaded program."""
+
+    def __init__(self, program: Program, handle: int, function: int, signature: Signature) -> None:
+        # A Program owns its entries; they must not own it back, or it would be freed only by the cycle collector.
+        self.signature = signature
+        self._handle = handle
+        self._function = function
+        self._on_gpu = program.target != CPU
+        self._params_on = _weak_method(program, "params_on")
+        self._invoke = library().kc_invoke
+        self._inputs = signature.inputs
+        self._numpy_types = tuple(_numpy_type(spec.dtype) for spec in self._inputs)
+        self._input_slots = tuple(i for i, spec in enumerate(signature.args) if spec.param is None)
+        self._data_type = ctypes.c_void_p * max(len(signature.args), 1)
+        host = program.param_pointers() if not self._on_gpu else []
+        self._params = [(i, spec.param) for i, spec in enumerate(signature.args) if spec.param is not None]
+        self._fixed = [(i, host[param]) for i, param in self._params] if host else []
+        self._out_words = sum(2 if spec.scalar else 2 + 2 * len(spec.shape) for spec in signature.results)
+        self._out_type = ctypes.c_int64 * max(self._out_words, 1)
+        self._layouts: dict[tuple[tuple[int, ...], ...], Any] = {}
+        self._param_shapes = {
+            spec.param: tuple(program.manifest["params"][spec.param]["shape"])
+            for spec in signature.args
+            if spec.param is not None
+        }
+
+    def __call__(self, *arrays: object) -> tuple[Any, ...]:
+        if len(arrays) != len(self._inputs):
+            raise ArgumentError(f"{self.signature} takes {len(self._inputs)} argument(s), got {len(arrays)}")
+        if self._on_gpu:
+            return self._call_gpu(arrays)
+        data = self._data_type()
+        shapes = []
+        keep = []
+        kind: Kind = NUMPY
+        for slot, array, dtype in zip(self._input_slots, arrays, self._numpy_types):  # noqa: B905 - checked above
+            if type(array) is np.ndarray and array.dtype is dtype:
+                flags = array.flags
+                if flags.c_contiguous and flags.aligned:
+                    data[slot] = data_pointer(array)
+                    shapes.append(array.shape)
+                    continue
+            view = self._adopt(array, len(shapes))
+            if view.device_type != CPU:
+                self._wrong_device(len(shapes), view)
+            data[slot] = view.pointer
+            shapes.append(view.shape)
+            keep.append(view)
+            kind = _joint(kind, view.kind)
+        for slot, pointer in self._fixed:
+            data[slot] = pointer
+        out = self._out_type()
+        if self._invoke(self._handle, self._function, self._layout(shapes), data, out, 0, None):
+            raise ExecutionError(last_error())
+        return self._results(out, kind, 0, 0)
+
+    def _call_gpu(self, arrays: tuple[object, ...]) -> tuple[Any, ...]:
+        from kc.runtime import cuda
+
+        views = [self._adopt(array, index) for index, array in enumerate(arrays)]
+        kind: Kind = NUMPY
+        device = None
+        for index, view in enumerate(views):
+            kind = _joint(kind, view.kind)
+            if view.device_type == CUDA:
+                if device is not None and device != view.device:
+                    refuse(
+                        self._inputs[index], index,
+                        f"got an array on GPU {view.device}, but the arguments before it are on GPU {device}",
+                    )
+                device = view.device
+            elif view.kind is not NUMPY and not self._inputs[index].scalar:
+                self._wrong_device(index, view)
+        shapes = [view.shape for view in views]
+        layout = self._layout(shapes)
+        device = device or 0
+        joined = kind.stream(device) if kind is not NUMPY else None
+        stream = cuda.own_stream(device) if joined is None else joined
+        data = self._data_type()
+        keep = []
+        for slot, view, spec in zip(self._input_slots, views, self._inputs, strict=True):
+            if view.device_type == CPU and not spec.scalar:
+                buffer = cuda.Buffer(device, stream, view.pointer, _nbytes(view))
+                keep.append(buffer)
+                data[slot] = buffer.pointer
+            else:
+                data[slot] = view.pointer
+        if self._params:
+            params = self._params_on()(device)
+            for slot, param in self._params:
+                data[slot] = params[param]
+        out = self._out_type()
+        if self._invoke(self._handle, self._function, layout, data, out, device, stream):
+            raise ExecutionError(last_error())
+        if joined is None and kind is not NUMPY:
+            cuda.synchronize(device, stream)  # the caller's framework does not know this stream
+        return self._results(out, kind, device, stream)
+
+    def _adopt(self, array: object, index: int) -> View:
+        spec = self._inputs[index]
+        view = adopt(array, spec, index)
+        if view.dtype is not spec.dtype:
+            shape = ", ".join(map(str, view.shape))
+            refuse(spec, index, f"got {view.dtype_text}[{shape}] (kc does not convert types on its own)")
+        return view
+
+    def _wrong_device(self, index: int, view: View) -> None:
+        wanted, got = ("a GPU", "the CPU") if self._on_gpu else ("the CPU", f"GPU {view.device}")
+        refuse(
+            self._inputs[index], index, f"got an array on {got}, but this program runs on {wanted}; move the array first"
+        )
+
+    def _layout(self, shapes: list[tuple[int, ...]]) -> Any:
+        """The layout words of ``kc_invoke`` for these input shapes, which are checked when they are new."""
+        key = tuple(shapes)
+        found = self._layouts.get(key)
+        if found is not None:
+            return found
+        self.signature.check_shapes(shapes)
+        words = [len(self.signature.args), len(self.signature.results)]
+        remaining = iter(shapes)
+        for spec in self.signature.args:
+            shape = next(remaining) if spec.param is None else self._param_shapes[spec.param]
+            words += [-1] if spec.scalar else [len(shape), *shape, *contiguous_strides(shape)]
+        for spec in self.signature.results:
+            words += [-1 if spec.scalar else len(spec.shape), spec.dtype.itemsize]
+        if len(self._layouts) >= _MAX_LAYOUTS:
+            self._layouts.clear()
+        layout = (ctypes.c_int64 * len(words))(*words)
+        self._layouts[key] = layout
+        return layout
+
+    def _results(self, out: Any, kind: Kind, device: int, stream: int) -> tuple[Any, ...]:
+        results = []
+        at = 0
+        for spec in self.signature.results:
+            dtype = spec.dtype
+            if spec.scalar:
+                raw = bytes(out)[8 * at : 8 * at + dtype.itemsize]
+                results.append(np.frombuffer(raw, dtype.numpy)[0])
+                at += 2
+                continue
+            rank = len(spec.shape)
+            base, pointer = out[at], out[at + 1]
+            shape = tuple(out[at + 2 : at + 2 + rank])
+            strides = tuple(out[at + 2 + rank : at + 2 + 2 * rank])
+            at += 2 + 2 * rank
+            if kind is NUMPY and not self._on_gpu:
+                results.append(own_array(dtype, base, pointer, shape, strides))
+            else:
+                where = CUDA if self._on_gpu else CPU
+                results.append(kind.wrap(Result(dtype, base, pointer, shape, strides, where, device, stream)))
+        return tuple(results)
+
+
+def _joint(kind: Kind, other: Kind) -> Kind:
+    """The kind of the results: that of the first argument that is not NumPy's."""
+    return other if kind is NUMPY else kind
+
+
+def _nbytes(view: View) -> int:
+    size = view.dtype.itemsize if view.dtype else 0
+    for dim in view.shape:
+        size *= dim
+    return size
+
+
+def _numpy_type(dtype: Any) -> Any:
+    """The NumPy type that the fast path compares with; a value that no array has for types that need more than that."""
+    if dtype.is_narrow:
+        return None
+    try:
+        return dtype.numpy
+    except ImportError:
+        return None
+
+
+def _weak_method(owner: Any, name: str) -> Any:
+    import weakref
+
+    return weakref.WeakMethod(getattr(owner, name))

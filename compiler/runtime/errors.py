@@ -1,0 +1,31 @@
+"""What the runtime raises. All derive from ``RuntimeFailure`` except ``ArgumentError``, which is the caller's mistake."""
+from __future__ import annotations
+
+
+class ArgumentError(ValueError):
+    """A call with arguments that do not fit the signature.
+
+    ``index`` and ``name`` tell which argument (``None`` when the mistake is in no single one, e.g. their number).
+    """
+
+    def __init__(self, message: str, index: int | None = None, name: str | None = None) -> None:
+        super().__init__(message)
+        self.index = index
+        self.name = name
+
+
+class RuntimeFailure(RuntimeError):
+    """Base of the runtime's own errors."""
+
+
+class LoadError(RuntimeFailure):
+    """A program that cannot be loaded here: damaged, of another version, for another machine, or with code that
+    refers to functions which the runtime does not have."""
+
+
+class ExecutionError(RuntimeFailure):
+    """A failure while a program ran: a check in the program, memory exhausted, a refused or faulting launch."""
+
+
+class DeviceError(RuntimeFailure):
+    """No GPU, no driver, or the driver refuses."""
