@@ -22,6 +22,7 @@ REGISTRY: dict[str, str] = {
     "kc-fold-float-constants": "kc.passes.linalg.fold_float_constants:FoldFloatConstants",
     "kc-form-kernels": "kc.passes.linalg.form_kernels:FormKernels",
     "kc-gpu-host-memory": "kc.passes.gpu.host_memory:GpuHostMemory",
+    "kc-gpu-math-intrinsics": "kc.passes.gpu.math_intrinsics:GpuMathIntrinsics",
     "kc-gpu-merge-kernels": "kc.passes.gpu.merge_kernels:GpuMergeKernels",
     "kc-host-scalars": "kc.passes.linalg.host_scalars:HostScalars",
     "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",

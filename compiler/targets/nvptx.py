@@ -1,4 +1,5 @@
 """NVIDIA GPUs: host code that launches kernels, kernels as PTX or cubin."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -22,8 +23,8 @@ _SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 90: 227}  # KiB of shared memory a 
 class NvptxTarget(Target):
     """An NVIDIA chip: ``nvptx`` (sm_90a), ``nvptx:sm_80``.
 
-    ``cubin``: assemble at compile time: ``auto`` does when ``ptxas`` is found, ``always`` insists, ``never`` ships PTX, which
-    the driver assembles when the program is loaded. The host part is for the machine that kc runs on.
+    ``cubin``: assemble at compile time: ``auto`` does when ``ptxas`` is found, ``always`` insists, ``never`` ships
+    PTX, which the driver assembles when the program is loaded. The host part is for the machine that kc runs on.
     """
 
     name: ClassVar[str] = "nvptx"
@@ -79,15 +80,27 @@ class NvptxTarget(Target):
         kernels = []
         for row in kernel_table(module):
             holder, kernel = row["module"], row["name"]
-            kernels.append({
-                "name": kernel, "module": images[holder], "threads": row["threads"], "smem": row["shared"],
-                "regs": reports.get((holder, kernel), 0),
-            })
+            kernels.append(
+                {
+                    "name": kernel,
+                    "module": images[holder],
+                    "threads": row["threads"],
+                    "smem": row["shared"],
+                    "regs": reports.get((holder, kernel), 0),
+                }
+            )
         parameter_rows, parameter_files = parameters(module)
         files.update(parameter_files)
         manifest = {
-            "version": 1, "target": "nvptx", "triple": emit.host().triple, "cpu": emit.host().cpu, "chip": self.chip,
-            "entries": entries(module), "objects": ["host.o"], "kernels": kernels, "params": parameter_rows,
+            "version": 1,
+            "target": "nvptx",
+            "triple": emit.host().triple,
+            "cpu": emit.host().cpu,
+            "chip": self.chip,
+            "entries": entries(module),
+            "objects": ["host.o"],
+            "kernels": kernels,
+            "params": parameter_rows,
         }
         return manifest, files
 
@@ -135,7 +148,10 @@ class NvptxTarget(Target):
             return "\n".join(self.ptx(llvm_ir.translate(op), name) for name, op in devices.items())
 
         made: dict[str, Callable[[], bytes | str]] = {
-            **super().forms(lowered, manifest, files), "ptx": ptx, "object": lambda: files["host.o"]}
+            **super().forms(lowered, manifest, files),
+            "ptx": ptx,
+            "object": lambda: files["host.o"],
+        }
         return made
 
 
@@ -148,7 +164,7 @@ def split(module: ir.Module) -> tuple[ir.Operation, dict[str, ir.Operation]]:
         for op in module.body.operations
         if op.operation.name == "gpu.module"
     }
-    host = module.operation.clone()
+    host = module.operation.clone().operation
     for op in [o.operation for o in host.regions[0].blocks[0].operations]:
         if op.name == "gpu.module":
             op.erase()
@@ -164,8 +180,10 @@ def kernel_table(module: ir.Module) -> list[dict[str, Any]]:
     rows = []
     for entry in ir.ArrayAttr(module.operation.attributes["kc.kernels"]):
         row = {item.name: item.attr for item in ir.DictAttr(entry)}
-        rows.append({
-            **{key: str(ir.StringAttr(row[key]).value) for key in ("module", "name")},
-            **{key: int(ir.IntegerAttr(row[key]).value) for key in ("threads", "shared")},
-        })
+        rows.append(
+            {
+                **{key: str(ir.StringAttr(row[key]).value) for key in ("module", "name")},
+                **{key: int(ir.IntegerAttr(row[key]).value) for key in ("threads", "shared")},
+            }
+        )
     return rows

@@ -99,6 +99,21 @@ class Arith:
             result = self.mul(result, extent)
         return result
 
+    def intrinsic(self, name: str, operands: Sequence[Any]) -> Any:
+        """LLVM's ``llvm.NAME.TYPE``, overloaded on the type of the first operand, which is also the result's."""
+        kind = operands[0].type
+        if isinstance(kind, ir.IndexType):
+            i64 = ir.IntegerType.get_signless(64)
+            words = [self.op("arith.index_cast", [v], [i64]) if v.type == kind else v for v in operands]
+            return self.op("arith.index_cast", [self.intrinsic(name, words)], [kind])
+        suffix = f"v{kind.shape[0]}{kind.element_type}" if isinstance(kind, ir.VectorType) else str(kind)
+        attributes = {
+            "intrin": ir.StringAttr.get(f"llvm.{name}.{suffix}"),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+        }
+        return self.op("llvm.call_intrinsic", list(operands), [kind], attributes)
+
     def delinearize(self, linear: Any, extents: Sequence[Extent]) -> list[Extent]:
         """Coordinates of the flat index ``linear`` (index) in a space of ``extents``, the last one fastest."""
         coordinates: list[Extent] = [0] * len(extents)

@@ -17,6 +17,7 @@ from kc.passes.linalg._host_scalars import (
     operations,
     terminator,
 )
+from kc.passes.linalg.splat_to_fill import fill, splat_scalar
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,16 +152,11 @@ def _make_scalar(op: Any) -> None:
     """A 0-d constant or ``linalg.fill`` as ``tensor.from_elements`` of its scalar."""
     if not len(op.results) or not is_scalar_tensor(op.results[0]):
         return
-    element = op.results[0].type.element_type
     with ir.InsertionPoint(op):
         if op.name == "arith.constant":
-            # the text form serves every element type; the bindings hand out only some of them
-            text = str(op.attributes["value"])
-            literal = text[text.index("<") + 1 : text.rindex(">", 0, text.rindex(" : "))]
-            kind = "" if literal in ("true", "false") else f" : {element}"
-            scalar = _create(
-                "arith.constant", [element], [], op.location, {"value": ir.Attribute.parse(literal + kind)}
-            )
+            scalar = splat_scalar(op)
+            if scalar is None:
+                return
         elif op.name in ("linalg.fill", "tensor.insert") and len(op.operands) == 2:
             scalar = op.operands[0]
         else:
@@ -205,19 +201,6 @@ def _fill(op: Any) -> None:
         op.erase()
         return
     with ir.InsertionPoint(op):
-        empty = _create("tensor.empty", [result.type], [], loc)
-        segments = ir.DenseI32ArrayAttr.get([1, 1])
-        fill = ir.Operation.create(
-            "linalg.fill",
-            results=[result.type],
-            operands=[scalar, empty],
-            attributes={"operandSegmentSizes": segments},
-            regions=1,
-            loc=loc,
-        )
-        element = scalar.type
-        body = fill.regions[0].blocks.append(element, element, arg_locs=[loc, loc])
-        with ir.InsertionPoint(body):
-            ir.Operation.create("linalg.yield", operands=[body.arguments[0]], loc=loc)
-    result.replace_all_uses_with(fill.results[0])
+        filled = fill(scalar, result.type, loc)
+    result.replace_all_uses_with(filled)
     op.erase()

@@ -1,0 +1,68 @@
+"""NVIDIA's road: kernels on linalg, scheduled or general, down to host code that launches PTX."""
+
+from __future__ import annotations
+
+from kc.pipelines import Phase
+
+PHASES: tuple[Phase, ...] = (
+    Phase(
+        name="gpu-bufferize",
+        description="Tensors become device buffers, each freed where its life ends; entry arguments are never written",
+        start="linalg",
+        end="loops",
+        pipeline="builtin.module("
+        "kc-mark-entry-points,"
+        "func.func(kc-splat-to-fill,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,"
+        "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},"
+        "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
+        "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
+        "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
+    ),
+    Phase(
+        name="gpu-map",
+        description="Calls go to the scheduled kernels, buffers share an arena, the rest is mapped to blocks and threads",
+        start="loops",
+        end="gpu",
+        pipeline="builtin.module("
+        "kc-bind-impls,inline,symbol-dce,kc-plan-memory{alignment=256},kc-lower-asserts,"
+        "func.func(linalg-generalize-named-ops,scf-forall-to-parallel,loop-invariant-code-motion,"
+        "kc-convert-linalg-to-gpu{block=<block>},kc-convert-loops-to-gpu{block=<block>}),"
+        "kc-gpu-host-memory,canonicalize,cse)",
+        defaults=(("block", "256"),),
+    ),
+    Phase(
+        name="gpu-outline",
+        description="Launches become kernels in modules of their own, equal kernels once",
+        start="gpu",
+        end="gpu",
+        pipeline="builtin.module("
+        "gpu-launch-sink-index-computations,gpu-kernel-outlining,gpu.module(canonicalize,cse),"
+        "kc-gpu-merge-kernels,symbol-dce)",
+    ),
+    Phase(
+        name="gpu-device",
+        description="Kernels go down to LLVM and NVVM: no library of mathematical functions, 64-bit indices",
+        start="gpu",
+        end="gpu",
+        pipeline="builtin.module(gpu.module("
+        "convert-complex-to-standard,kc-expand-math{target=nvptx},kc-gpu-math-intrinsics,"
+        "canonicalize,cse,loop-invariant-code-motion,"
+        "expand-strided-metadata,lower-affine,arith-expand{include-bf16=1},convert-scf-to-cf,convert-vector-to-llvm,"
+        "convert-complex-to-llvm,convert-ub-to-llvm,convert-index-to-llvm,"
+        "convert-gpu-to-nvvm,convert-nvvm-to-llvm,reconcile-unrealized-casts,canonicalize,cse))",
+    ),
+    Phase(
+        name="gpu-host",
+        description="Launches become calls of the runtime, host code goes down to LLVM, entry points get their C form",
+        start="gpu",
+        end="llvm",
+        pipeline="builtin.module("
+        "kc-convert-gpu-launch,"
+        "func.func(kc-expand-math{target=cpu},expand-strided-metadata),lower-affine,canonicalize,cse,"
+        "convert-scf-to-cf,convert-vector-to-llvm,convert-ub-to-llvm,"
+        "convert-math-to-llvm,convert-math-to-libm,convert-complex-to-llvm,"
+        "arith-expand{include-bf16=1},convert-arith-to-llvm,convert-index-to-llvm,"
+        "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
+        "convert-cf-to-llvm,convert-func-to-llvm,canonicalize,cse,reconcile-unrealized-casts,kc-emit-entry-points)",
+    ),
+)
