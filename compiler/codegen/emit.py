@@ -13,7 +13,7 @@ from kc.errors import CompileError, InputError
 
 OPT_LEVELS = ("O0", "O1", "O2", "O3", "codegen-only")
 # Part of every cache key: to be raised when what the worker does with a text changes.
-_GENERATION = "1"
+_GENERATION = "2"
 _PTX_TRIPLE = "nvptx64-nvidia-cuda"
 
 

@@ -31,7 +31,7 @@ class CpuTarget(Target):
     platform: str = ""
     cpu: str = ""
     features: str = ""
-    opt: str = "O3"
+    opt: str = "O2"
 
     def __post_init__(self) -> None:
         if self.opt not in emit.OPT_LEVELS:
