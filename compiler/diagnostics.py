@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union
+
+from kc.record import Record
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     Located = Union[ir.Location, ir.Operation, ir.OpView, ir.Value, ir.Module]
 
 
-class Location(NamedTuple):
+class Location(Record):
     """A place in a source file; ``line`` and ``col`` count from one (0: the file as a whole), ``file`` is ``-`` for text that has no name."""
 
     file: str
@@ -27,7 +29,7 @@ class Location(NamedTuple):
         return f"{self.file}:{self.line}:{self.col}" if self.line else self.file
 
 
-class Diagnostic(NamedTuple):
+class Diagnostic(Record):
     """One message: ``severity`` is ``error``, ``warning``, ``remark`` or ``note``; notes hang below their message."""
 
     severity: str
@@ -109,9 +111,9 @@ def from_mlir(diagnostic: ir.Diagnostic) -> Diagnostic:
 def _renamed(diagnostic: Diagnostic, rename: Mapping[str, str]) -> Diagnostic:
     place = diagnostic.location
     if place is not None and place.file in rename:
-        place = place._replace(file=rename[place.file])
+        place = place.replace(file=rename[place.file])
     notes = tuple(_renamed(note, rename) for note in diagnostic.notes)
-    return diagnostic._replace(location=place, notes=notes)
+    return Diagnostic(diagnostic.severity, place, diagnostic.message, notes)
 
 
 @contextlib.contextmanager

@@ -9,12 +9,13 @@ A leaf keeps its options as text: MLIR parses those of native passes. Nothing he
 from __future__ import annotations
 
 import re
-from typing import Iterator, NamedTuple, NoReturn, Union
+from typing import Iterator, NoReturn, Union
 
 from kc.errors import PipelineError
+from kc.record import Record
 
 
-class Leaf(NamedTuple):
+class Leaf(Record):
     """One pass: ``options`` is the text between the braces (without them), None when there are no braces."""
 
     name: str
@@ -28,7 +29,7 @@ class Leaf(NamedTuple):
         return self.name if self.options is None else f"{self.name}{{{self.options}}}"
 
 
-class Nest(NamedTuple):
+class Nest(Record):
     """``anchor(body)``: the body runs on every op named ``anchor`` directly inside the enclosing one."""
 
     anchor: str
@@ -44,7 +45,7 @@ class Nest(NamedTuple):
 Element = Union[Leaf, Nest]
 
 
-class Option(NamedTuple):
+class Option(Record):
     """``key=value`` or a bare ``key`` (value None) with the positions of both in the pipeline text."""
 
     key: str

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -86,6 +85,8 @@ def load_pass_file(path: str) -> list[str]:
 
     Returns their names. Raises InputError when the file is missing, raises, or holds no pass.
     """
+    import importlib.util
+
     from kc.pass_base import Pass
 
     module_name = "kc_user_passes_" + "".join(c if c.isalnum() else "_" for c in os.path.abspath(path))

@@ -4,12 +4,14 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from typing import TYPE_CHECKING, NamedTuple, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 from kc.context import make_context, parse_module
 from kc.diagnostics import Diagnostic, DiagnosticSink, print_diagnostic
 from kc.errors import CompileError, KcError, PipelineError
 from kc.pass_manager import PassManager
+from kc.record import Record
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from kc.timing import Timing
 
 
-class Job(NamedTuple):
+class Job(Record):
     """What is the same for all parts of the input."""
 
     source_name: str
@@ -33,7 +35,7 @@ class Job(NamedTuple):
     bytecode: bool = False
     bytecode_version: int | None = None
     #: arguments of ``ir.Operation.get_asm`` for the result
-    asm: dict[str, bool | int] = {}
+    asm: Mapping[str, bool | int] = MappingProxyType({})
     printer: Instrumentation | None = None
     timing: Timing | None = None
     statistics: PassStatistics | None = None

@@ -4,16 +4,17 @@
 """
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn, Sequence
+from typing import NoReturn, Sequence
 
 from kc.errors import KcError
+from kc.record import Record
 
 
 class UsageError(KcError):
     """The command line is wrong."""
 
 
-class Option(NamedTuple):
+class Option(Record):
     """One option. ``kind``: ``flag`` (true/false), ``text``, ``int``, ``names`` (comma-separated), ``many`` (repeatable)."""
 
     kind: str
