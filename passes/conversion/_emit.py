@@ -94,6 +94,19 @@ class Emitter:
     def unary(self, name: str, value: ir.Value) -> ir.Value:
         return self.one(name, [value], value.type)
 
+    def constant_like(self, op: ir.Operation) -> ir.Value:
+        """``arith.constant`` with the value of a ``stablehlo.constant``.
+
+        Complex elements go through text: the bindings cannot hand out such an attribute.
+        """
+        type_ = op.results[0].type
+        if not is_complex(element(type_)):
+            return self.one("arith.constant", [], type_, {"value": op.attributes["value"]})
+        text = op.get_asm(print_generic_op_form=True, enable_debug_info=False)
+        made = ir.Operation.parse(text.replace("stablehlo.constant", "arith.constant", 1))
+        self.ip.insert(made)
+        return made.result
+
     # -------------------------------------------------------------------------------------- scalar values
 
     def const(self, type_: ir.Type, value: int | float | bool | complex) -> ir.Value:

@@ -49,12 +49,10 @@ def inline_scalars(e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], 
 
 
 def _constant(e: Emitter, op: ir.Operation, type_: ir.Type) -> ir.Value:
-    value = op.attributes["value"]
-    if isinstance(type_, ir.ComplexType):
-        # the bindings cannot hand out complex elements: keep the tensor constant and read it
-        tensor = e.one("arith.constant", [], op.results[0].type, {"value": value})
-        return e.extract(tensor)
-    return e.one("arith.constant", [], type_, {"value": ir.DenseElementsAttr(value).get_splat_value()})
+    if isinstance(type_, ir.ComplexType):  # the bindings cannot hand out complex elements: read the tensor constant
+        return e.extract(e.constant_like(op))
+    value = ir.DenseElementsAttr(op.attributes["value"]).get_splat_value()
+    return e.one("arith.constant", [], type_, {"value": value})
 
 
 def single_op(op: ir.Operation, region: int = 0) -> str | None:

@@ -35,7 +35,7 @@ class ConvertStablehloDataMovement(StablehloConversion):
 
     @staticmethod
     def _constant(e: Emitter, op: ir.Operation) -> ir.Value:
-        return e.one("arith.constant", [], op.results[0].type, {"value": op.attributes["value"]})
+        return e.constant_like(op)
 
     @staticmethod
     def _iota(e: Emitter, op: ir.Operation) -> ir.Value:

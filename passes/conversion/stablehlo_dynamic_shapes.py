@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -15,11 +16,6 @@ from kc.passes.conversion._reshape import reshape
 from kc.passes.conversion._shapes import ShapeSymbols, is_shape_assertion
 from kc.passes.conversion.stablehlo_gather import gather
 from kc.rewrite import erase_op, walk_ops
-
-_DYNAMIC = frozenset(f"stablehlo.{n}" for n in (
-    "custom_call", "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad",
-    "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"))
-
 
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloDynamicShapes(Pass):
@@ -35,15 +31,18 @@ class ConvertStablehloDynamicShapes(Pass):
     name: ClassVar[str] = "kc-convert-stablehlo-dynamic-shapes"
     level: ClassVar[tuple[str, str]] = ("stablehlo", "linalg")
     dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "complex", "linalg", "math", "scf", "tensor")
+    converts: ClassVar[frozenset[str]] = frozenset(f"stablehlo.{n}" for n in (
+        "custom_call", "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad",
+        "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"))
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         for function in walk_ops(op, "func.func"):
-            if not function.regions[0].blocks or not walk_ops(function, _DYNAMIC):
+            if not function.regions[0].blocks or not walk_ops(function, self.converts):
                 _name_dims(function, None)
                 continue
             symbols = ShapeSymbols(function)
             dead = []
-            for found in walk_ops(function, _DYNAMIC):
+            for found in walk_ops(function, self.converts):
                 if found.name == "stablehlo.custom_call" and not is_shape_assertion(found):
                     continue
                 e = Emitter.before(found)
@@ -69,9 +68,7 @@ def _convert(e: Emitter, op: ir.Operation, symbols: ShapeSymbols) -> Sequence[ir
     originals = [back.get(v, v) for v in operands]
     name = op.name.removeprefix("stablehlo.")
     if name == "custom_call":
-        message = ir.StringAttr(op.attributes["error_message"]) if "error_message" in op.attributes else \
-            ir.StringAttr.get("shape assertion failed")
-        e.op("cf.assert", [e.extract(operands[0])], [], {"msg": message})
+        e.op("cf.assert", [e.extract(operands[0])], [], {"msg": ir.StringAttr.get(_message(op))})
         return []
     type_ = op.results[0].type
     if name == "get_dimension_size":
@@ -96,6 +93,14 @@ def _convert(e: Emitter, op: ir.Operation, symbols: ShapeSymbols) -> Sequence[ir
         return [gather(e, op, entries(2))]
     flat = entries(2)  # dynamic_conv: space x 2
     return [convolution(e, op, list(zip(flat[::2], flat[1::2], strict=True)))]
+
+
+def _message(op: ir.Operation) -> str:
+    """The assertion's message without the numbers that JAX would fill in at run time."""
+    if "error_message" not in op.attributes:
+        return "shape assertion failed"
+    text = ir.StringAttr(op.attributes["error_message"]).value.partition(" Obtained ")[0]
+    return re.sub(r" ?\(= \{\d+\}\)", "", text)
 
 
 def _slice(e: Emitter, operand: ir.Value, type_: ir.Type, starts: list[Index], limits: list[Index],
