@@ -47,12 +47,14 @@ class Entry:
         self._inputs = signature.inputs
         self._numpy_types = tuple(_numpy_type(spec.dtype) for spec in self._inputs)
         self._input_slots = tuple(i for i, spec in enumerate(signature.args) if spec.param is None)
-        self._data_type = ctypes.c_void_p * max(len(signature.args), 1)
+        self._device_slot = len(signature.args)
         host = program.param_pointers() if not self._on_gpu else []
         self._params = [(i, spec.param) for i, spec in enumerate(signature.args) if spec.param is not None]
         self._fixed = [(i, host[param]) for i, param in self._params] if host else []
-        self._out_words = sum(2 if spec.scalar else 2 + 2 * len(spec.shape) for spec in signature.results)
-        self._out_type = ctypes.c_int64 * max(self._out_words, 1)
+        result_words = sum(2 if spec.scalar else 3 + 2 * len(spec.shape) for spec in signature.results)
+        self._words_type = ctypes.c_int64 * (len(signature.args) + 2 + result_words)
+        # Shapes of results that are known; None: to be read after the call.
+        self._result_shapes = tuple(spec.shape if spec.is_static else None for spec in signature.results)
         self._layouts: dict[tuple[tuple[int, ...], ...], Any] = {}
         self._param_shapes = {
             spec.param: tuple(program.manifest["params"][spec.param]["shape"])
@@ -65,7 +67,7 @@ class Entry:
             raise ArgumentError(f"{self.signature} takes {len(self._inputs)} argument(s), got {len(arrays)}")
         if self._on_gpu:
             return self._call_gpu(arrays)
-        data = self._data_type()
+        words = self._words_type()
         shapes = []
         keep = []
         kind: Kind = NUMPY
@@ -73,22 +75,21 @@ class Entry:
             if type(array) is np.ndarray and array.dtype is dtype:
                 flags = array.flags
                 if flags.c_contiguous and flags.aligned:
-                    data[slot] = data_pointer(array)
+                    words[slot] = data_pointer(array)
                     shapes.append(array.shape)
                     continue
             view = self._adopt(array, len(shapes))
             if view.device_type != CPU:
                 self._wrong_device(len(shapes), view)
-            data[slot] = view.pointer
+            words[slot] = view.pointer
             shapes.append(view.shape)
             keep.append(view)
             kind = _joint(kind, view.kind)
         for slot, pointer in self._fixed:
-            data[slot] = pointer
-        out = self._out_type()
-        if self._invoke(self._handle, self._function, self._layout(shapes), data, out, 0, None):
+            words[slot] = pointer
+        if self._invoke(self._layout(shapes), words):
             raise ExecutionError(last_error())
-        return self._results(out, kind, 0, 0)
+        return self._results(words, kind, 0, 0)
 
     def _call_gpu(self, arrays: tuple[object, ...]) -> tuple[Any, ...]:
         from kc.runtime import cuda
@@ -112,25 +113,26 @@ class Entry:
         device = device or 0
         joined = kind.stream(device) if kind is not NUMPY else None
         stream = cuda.own_stream(device) if joined is None else joined
-        data = self._data_type()
+        words = self._words_type()
         keep = []
         for slot, view, spec in zip(self._input_slots, views, self._inputs, strict=True):
             if view.device_type == CPU and not spec.scalar:
                 buffer = cuda.Buffer(device, stream, view.pointer, _nbytes(view))
                 keep.append(buffer)
-                data[slot] = buffer.pointer
+                words[slot] = buffer.pointer
             else:
-                data[slot] = view.pointer
+                words[slot] = view.pointer
         if self._params:
             params = self._params_on()(device)
             for slot, param in self._params:
-                data[slot] = params[param]
-        out = self._out_type()
-        if self._invoke(self._handle, self._function, layout, data, out, device, stream):
+                words[slot] = params[param]
+        words[self._device_slot] = device
+        words[self._device_slot + 1] = stream
+        if self._invoke(layout, words):
             raise ExecutionError(last_error())
         if joined is None and kind is not NUMPY:
             cuda.synchronize(device, stream)  # the caller's framework does not know this stream
-        return self._results(out, kind, device, stream)
+        return self._results(words, kind, device, stream)
 
     def _adopt(self, array: object, index: int) -> View:
         spec = self._inputs[index]
@@ -142,9 +144,8 @@ class Entry:
 
     def _wrong_device(self, index: int, view: View) -> None:
         wanted, got = ("a GPU", "the CPU") if self._on_gpu else ("the CPU", f"GPU {view.device}")
-        refuse(
-            self._inputs[index], index, f"got an array on {got}, but this program runs on {wanted}; move the array first"
-        )
+        message = f"got an array on {got}, but this program runs on {wanted}; move the array first"
+        refuse(self._inputs[index], index, message)
 
     def _layout(self, shapes: list[tuple[int, ...]]) -> Any:
         """The layout words of ``kc_invoke`` for these input shapes, which are checked when they are new."""
@@ -153,7 +154,7 @@ class Entry:
         if found is not None:
             return found
         self.signature.check_shapes(shapes)
-        words = [len(self.signature.args), len(self.signature.results)]
+        words = [self._handle, self._function, len(self.signature.args), len(self.signature.results)]
         remaining = iter(shapes)
         for spec in self.signature.args:
             shape = next(remaining) if spec.param is None else self._param_shapes[spec.param]
@@ -166,25 +167,27 @@ class Entry:
         self._layouts[key] = layout
         return layout
 
-    def _results(self, out: Any, kind: Kind, device: int, stream: int) -> tuple[Any, ...]:
-        results = []
-        at = 0
-        for spec in self.signature.results:
+    def _results(self, words: Any, kind: Kind, device: int, stream: int) -> tuple[Any, ...]:
+        results: list[Any] = []
+        at = self._device_slot + 2
+        for spec, shape in zip(self.signature.results, self._result_shapes):  # noqa: B905 - made from each other
             dtype = spec.dtype
             if spec.scalar:
-                raw = bytes(out)[8 * at : 8 * at + dtype.itemsize]
+                raw = bytes(words)[8 * at : 8 * at + dtype.itemsize]
                 results.append(np.frombuffer(raw, dtype.numpy)[0])
                 at += 2
                 continue
             rank = len(spec.shape)
-            base, pointer = out[at], out[at + 1]
-            shape = tuple(out[at + 2 : at + 2 + rank])
-            strides = tuple(out[at + 2 + rank : at + 2 + 2 * rank])
-            at += 2 + 2 * rank
+            base, pointer = words[at], words[at + 1]
+            if shape is None:
+                shape = tuple(words[at + 3 : at + 3 + rank])
+            strides = None if words[at + 2] else tuple(words[at + 3 + rank : at + 3 + 2 * rank])
+            at += 3 + 2 * rank
             if kind is NUMPY and not self._on_gpu:
                 results.append(own_array(dtype, base, pointer, shape, strides))
             else:
                 where = CUDA if self._on_gpu else CPU
+                strides = strides or contiguous_strides(shape)
                 results.append(kind.wrap(Result(dtype, base, pointer, shape, strides, where, device, stream)))
         return tuple(results)
 

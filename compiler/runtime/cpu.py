@@ -14,9 +14,12 @@ _CPUINFO_NAMES = {
     "avxvnni": "avx_vnni", "amx-tile": "amx_tile", "amx-int8": "amx_int8", "amx-bf16": "amx_bf16", "sha": "sha_ni",
 }
 # Extensions that code generation uses and whose absence means an illegal instruction, not only slower code.
-_CHECKED = frozenset(
-    ["sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi", "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq", "avx512ifma", "avxvnni", "gfni", "vaes", "vpclmulqdq", "amx-tile", "amx-int8", "amx-bf16"]
-)
+_CHECKED = frozenset((
+    "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe",
+    "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "avx512fp16", "avx512vbmi",
+    "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq", "avx512ifma", "avxvnni", "gfni", "vaes", "vpclmulqdq",
+    "amx-tile", "amx-int8", "amx-bf16",
+))
 
 
 @functools.cache

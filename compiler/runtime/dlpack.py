@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 from kc.runtime import dtypes
@@ -36,6 +37,11 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
+@functools.cache
+def _destructor() -> ctypes.c_void_p:
+    return ctypes.cast(library().kc_dlpack_capsule_destructor, ctypes.c_void_p)
+
+
 class Exported:
     """A result on its way to another framework: gives its buffer away once, by ``__dlpack__``."""
 
@@ -54,9 +60,10 @@ class Exported:
         if result is None:
             raise BufferError("this result has been given away")
         lib = library()
-        # By the protocol 1 is the legacy default stream (0 for the driver), -1 asks for no synchronisation.
-        if result.device_type == CUDA and stream not in (None, -1) and (waiting := 0 if stream == 1 else stream) != result.stream:
-            lib.kc_gpu_stream_wait(result.device, waiting, result.stream)
+        if result.device_type == CUDA and stream not in (None, -1):  # -1 asks for no synchronisation
+            waiting = 0 if stream == 1 else stream  # the protocol's 1 is the driver's legacy default stream
+            if waiting != result.stream and lib.kc_gpu_stream_wait(result.device, waiting, result.stream):
+                raise BufferError(last_error())
         rank = len(result.shape)
         dims = ctypes.c_int64 * max(rank, 1)
         bits = 8 if self._dtype.code == dtypes.BOOL else self._dtype.bits
@@ -67,8 +74,7 @@ class Exported:
         if not tensor:
             raise MemoryError("no memory for a DLPack tensor")
         self._result = None
-        destructor = ctypes.cast(lib.kc_dlpack_capsule_destructor, ctypes.c_void_p)
-        return _new_capsule(tensor, b"dltensor", destructor)
+        return _new_capsule(tensor, b"dltensor", _destructor())
 
     def __del__(self) -> None:
         if self._result is not None:

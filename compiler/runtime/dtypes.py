@@ -50,9 +50,10 @@ class DType:
         return np.dtype(getattr(ml_dtypes, self.numpy_name))
 
 
-_NUMPY = frozenset(
-    ["float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool", "complex64", "complex128"]
-)
+_NUMPY = frozenset((
+    "float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool",
+    "complex64", "complex128",
+))
 
 _TABLE = (
     DType("f64", 64, 8, FLOAT, "float64", "float64"),
@@ -107,6 +108,7 @@ def by_name(name: str) -> DType:
         raise KeyError(f"unknown element type {name!r}; known: {', '.join(_BY_NAME)}") from None
 
 
+@functools.lru_cache(maxsize=256)
 def of_numpy(dtype: np.dtype[Any]) -> DType | None:
     """The type of a NumPy dtype in native byte order; ``None`` when kc has none (strings, records …)."""
     return _BY_NUMPY_NAME.get(dtype.name) if dtype.isnative else None

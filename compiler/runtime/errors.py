@@ -1,4 +1,4 @@
-"""What the runtime raises. All derive from ``RuntimeFailure`` except ``ArgumentError``, which is the caller's mistake."""
+"""What the runtime raises: ``ArgumentError`` for the caller's mistakes, all else derives from ``RuntimeFailure``."""
 from __future__ import annotations
 
 

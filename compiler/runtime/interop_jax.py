@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import jax
 
 # Types that jax.dlpack takes; others reach JAX through a NumPy array (a copy).
-_BY_DLPACK = frozenset(
-    ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "ui64", "ui32", "ui16", "ui8", "i1", "complex64", "complex128"]
-)
+_BY_DLPACK = frozenset((
+    "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "ui64", "ui32", "ui16", "ui8", "i1", "complex64",
+    "complex128",
+))
 _X64_ONLY = frozenset(("f64", "i64", "ui64", "complex128"))
 
 
@@ -45,7 +46,7 @@ JAX = JaxKind()
 
 
 def _narrowed(array: Any, name: str) -> Any:
-    """64-bit results with JAX's 64-bit types off: what JAX itself does with NumPy arrays, range checked for integers."""
+    """64-bit results with JAX's 64-bit types off: as JAX does with NumPy arrays, but integers must fit."""
     import jax.numpy as jnp
 
     narrow = {"f64": np.float32, "complex128": np.complex64, "i64": np.int32, "ui64": np.uint32}[name]
@@ -71,5 +72,4 @@ def adopt(array: jax.Array, spec: Spec, index: int) -> View:
         return adopt_numpy(np.asarray(array), spec, index, JAX)
     if device.platform not in (CUDA, "gpu"):
         refuse(spec, index, f"got an array on a {device.platform} device")
-    view = dlpack.adopt(array.block_until_ready(), JAX, spec, index)
-    return view
+    return dlpack.adopt(array.block_until_ready(), JAX, spec, index)

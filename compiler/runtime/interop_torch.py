@@ -43,27 +43,26 @@ def _current_stream() -> Any:
 
 
 @functools.cache
-def _dtype_of(name: str) -> dtypes.DType | None:
-    """The type with torch's name of it ("torch.float32")."""
-    plain = name.removeprefix("torch.")
-    return next((dtype for dtype in dtypes.all_types() if dtype.torch_name == plain), None)
+def _types() -> dict[torch.dtype, dtypes.DType]:
+    import torch
+
+    named = ((dtype, getattr(torch, dtype.torch_name, None)) for dtype in dtypes.all_types() if dtype.torch_name)
+    return {theirs: dtype for dtype, theirs in named if theirs is not None}
 
 
 def adopt(tensor: torch.Tensor, spec: Spec, index: int) -> View:
     import torch
 
-    text = str(tensor.dtype)
-    dtype = _dtype_of(text)
+    dtype = _types().get(tensor.dtype)
     if tensor.layout is not torch.strided or tensor.is_quantized:
         refuse(spec, index, f"got a tensor of layout {tensor.layout}{', quantized' if tensor.is_quantized else ''}")
     device = tensor.device
-    if device.type not in (CPU, CUDA):
+    kind = device.type
+    if kind not in (CPU, CUDA):
         refuse(spec, index, f"got a tensor on device '{device}'")
     if tensor.is_conj() or tensor.is_neg():  # lazily conjugated: the memory holds something else
         tensor = tensor.resolve_conj().resolve_neg()
     if not tensor.is_contiguous():
         tensor = tensor.detach().contiguous()
-    return View(
-        TORCH, dtype, dtype.name if dtype else text, tuple(tensor.shape), tensor.data_ptr(), tensor, device.type,
-        device.index or 0,
-    )
+    text = dtype.name if dtype else str(tensor.dtype)
+    return View(TORCH, dtype, text, tensor.shape, tensor.data_ptr(), tensor, kind, device.index or 0)

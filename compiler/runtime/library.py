@@ -28,7 +28,7 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "kc_program_add_module": (_I64, (_P, _S, _P, _I64)),
     "kc_program_add_kernel": (_I64, (_P, _S, _I64)),
     "kc_program_prepare": (_I32, (_P, _I32)),
-    "kc_invoke": (_I32, (_P, _P, _P, _P, _P, _I32, _P)),
+    "kc_invoke": (_I32, (_P, _P)),
     "kc_gpu_count": (_I32, ()),
     "kc_gpu_describe": (_I32, (_I32, _P, _I64, _P)),
     "kc_gpu_alloc": (_P, (_I32, _P, _I64)),
@@ -57,8 +57,8 @@ def library() -> ctypes.CDLL:
     where = path()
     if not where.exists():
         raise LoadError(
-            f"the C++ runtime is not built: {where} is missing. `python3 -m pip install .` (or `-e .`) builds it; so does "
-            "`cmake -S . -B build/cmake -G Ninja && cmake --build build/cmake` in the source tree"
+            f"the C++ runtime is not built: {where} is missing. `python3 -m pip install .` (or `-e .`) builds it; so "
+            "does `cmake -S . -B build/cmake -G Ninja && cmake --build build/cmake` in the source tree"
         )
     try:
         loaded = ctypes.CDLL(str(where))

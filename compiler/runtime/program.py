@@ -63,8 +63,9 @@ class Program:
             self._lib.kc_program_unload(self._handle)
             self._handle = None
             raise
-        default = manifest.get("entry", "main")
-        self._default = self._entries.get(default) or (next(iter(self._entries.values())) if len(self._entries) == 1 else None)
+        self._default = self._entries.get(manifest.get("entry", "main"))
+        if self._default is None and len(self._entries) == 1:
+            (self._default,) = self._entries.values()
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any], files: Mapping[str, object]) -> Program:
@@ -85,9 +86,7 @@ class Program:
         return self._find(entry).signature
 
     def __call__(self, *arrays: object) -> tuple[Any, ...]:
-        if self._default is None:
-            raise ArgumentError(f"this program has no entry 'main'; call run(name, …) with one of {', '.join(self.entries)}")
-        return self._default(*arrays)
+        return (self._default or self._find(None))(*arrays)
 
     def run(self, entry: str, *arrays: object) -> tuple[Any, ...]:
         """Calls the entry point of that name."""
@@ -172,7 +171,8 @@ class Program:
             name = kernel["module"]
             if name not in modules:
                 view = self._file(name)
-                modules[name] = self._lib.kc_program_add_module(self._handle, name.encode(), _address(view), view.nbytes)
+                add = self._lib.kc_program_add_module
+                modules[name] = add(self._handle, name.encode(), _address(view), view.nbytes)
             if self._lib.kc_program_add_kernel(self._handle, kernel["name"].encode(), modules[name]) < 0:
                 raise LoadError(last_error())
 

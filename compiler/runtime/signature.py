@@ -70,9 +70,8 @@ class Signature:
             where = describe_argument(index, spec)
             got = f"{spec.dtype.name}[{', '.join(map(str, shape))}]"
             if len(shape) != len(spec.shape):
-                raise ArgumentError(
-                    f"{where}: expected {spec} (rank {len(spec.shape)}), got {got} (rank {len(shape)})", index, spec.name
-                )
+                ranks = f"rank {len(shape)}, not {len(spec.shape)}"
+                raise ArgumentError(f"{where}: expected {spec}, got {got} ({ranks})", index, spec.name)
             for axis, (dim, size) in enumerate(zip(spec.shape, shape, strict=True)):
                 if isinstance(dim, int):
                     if size != dim:

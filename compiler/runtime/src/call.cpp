@@ -28,7 +28,11 @@ constexpr uint64_t kGlobalBase = 0xdeadbeef;
 
 // Reader of the layout array of kc_invoke.
 struct Layout {
-  explicit Layout(const int64_t *words) : arguments(words[0]), results(words[1]), at(words + 2) {}
+  explicit Layout(const int64_t *words)
+      : program(reinterpret_cast<kc_program *>(words[0])), function(reinterpret_cast<void (*)(void **)>(words[1])),
+        arguments(words[2]), results(words[3]), at(words + 4) {}
+  kc_program *program;
+  void (*function)(void **);
   int64_t arguments, results;
   const int64_t *at;
 };
@@ -46,13 +50,13 @@ bool is_contiguous(const int64_t *sizes, const int64_t *strides, int64_t rank) {
 }
 
 // Whether the callee does not hand over a buffer of its own: it returned an argument, a constant, or one buffer twice.
-bool is_borrowed(const kc_program &program, const int64_t *result, void *const *data, int64_t arguments,
+bool is_borrowed(const kc_program &program, const int64_t *result, const int64_t *data, int64_t arguments,
                  const std::vector<int64_t> &owned) {
   auto base = static_cast<uint64_t>(result[0]);
   if (base == 0 || base == kGlobalBase || program.image.contains(reinterpret_cast<void *>(result[1])))
     return true;
   for (int64_t i = 0; i < arguments; ++i)
-    if (data[i] == reinterpret_cast<void *>(base))
+    if (static_cast<uint64_t>(data[i]) == base)
       return true;
   for (int64_t other : owned)
     if (static_cast<uint64_t>(other) == base)
@@ -91,7 +95,7 @@ bool make_own(const kc_program &program, int64_t *result, int64_t rank, int64_t 
 }
 
 // Hands the results over, or on an error frees what the callee allocated.
-int32_t finish(kc_program &program, Layout layout, int64_t *descriptors, void *const *data, int64_t *out,
+int32_t finish(kc_program &program, Layout layout, int64_t *descriptors, const int64_t *data, int64_t *out,
                int32_t device, void *stream) {
   std::vector<int64_t> owned;
   bool failed = current_error().raised();
@@ -112,6 +116,7 @@ int32_t finish(kc_program &program, Layout layout, int64_t *descriptors, void *c
       owned.push_back(result[0]);
     *out++ = result[0];
     *out++ = result[1] + result[2] * item_size;
+    *out++ = is_contiguous(result + 3, result + 3 + rank, rank);
     for (int64_t d = 0; d < 2 * rank; ++d)
       *out++ = result[3 + d];
     result += words_of(rank);
@@ -175,10 +180,12 @@ void kc_program_unload(kc_program *program) { delete program; }
 
 void *kc_program_symbol(kc_program *program, const char *name) { return program->image.symbol(name); }
 
-int32_t kc_invoke(kc_program *program, void *function, const int64_t *layout_words, void *const *data, int64_t *out,
-                  int32_t device, void *stream) {
+int32_t kc_invoke(const int64_t *layout_words, int64_t *data) {
   kc::current_error().clear();
   kc::Layout layout(layout_words);
+  kc_program *program = layout.program;
+  auto device = static_cast<int32_t>(data[layout.arguments]);
+  auto *stream = reinterpret_cast<void *>(data[layout.arguments + 1]);
   // Descriptors of arguments then results, one after another.
   int64_t words = 0;
   const int64_t *at = layout.at;
@@ -206,11 +213,11 @@ int32_t kc_invoke(kc_program *program, void *function, const int64_t *layout_wor
   for (int64_t i = 0; i < layout.arguments; ++i) {
     int64_t rank = *layout.at++;
     if (rank < 0) {
-      arguments[i] = data[i];
+      arguments[i] = reinterpret_cast<void *>(data[i]);
       continue;
     }
     arguments[i] = next;
-    next[0] = next[1] = reinterpret_cast<int64_t>(data[i]);
+    next[0] = next[1] = data[i];
     next[2] = 0;
     std::memcpy(next + 3, layout.at, static_cast<size_t>(2 * rank) * sizeof(int64_t));
     layout.at += 2 * rank;
@@ -225,12 +232,12 @@ int32_t kc_invoke(kc_program *program, void *function, const int64_t *layout_wor
   }
   if (program->device_memory && !program->device.begin_call(device, stream))
     return 1;
-  bool completed = kc::enter(reinterpret_cast<void (*)(void **)>(function), arguments);
+  bool completed = kc::enter(layout.function, arguments);
   if (program->device_memory)
     program->device.end_call();
   if (!completed)
     return 1;
-  return kc::finish(*program, layout, results, data, out, device, stream);
+  return kc::finish(*program, layout, results, data, data + layout.arguments + 2, device, stream);
 }
 
 // Copies element by element, or run by run where the innermost dimensions are contiguous on both sides.

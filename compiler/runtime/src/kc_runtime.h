@@ -49,15 +49,16 @@ KC_EXPORT int64_t kc_program_add_kernel(kc_program *program, const char *name, i
 // Loads the modules on a device now (otherwise the first call does).
 KC_EXPORT int32_t kc_program_prepare(kc_program *program, int32_t device);
 
-// Calls `function` (void (*)(void **args), an entry point of `program`).
-//   layout   {arguments, results, per argument: rank, sizes[rank], strides[rank]; per result: rank, item size};
-//            rank -1 is a scalar: passed (and given back) by pointer to its value.
-//   data     per argument, the address of its first element (of the value, for a scalar).
-//   out      per result: base pointer (owned by the caller, for kc_free or kc_gpu_free), address of the first element,
-//            sizes[rank], strides[rank] (in elements); for a scalar, 2 words that hold the value.
-//   device, stream  for GPU programs; ignored otherwise.
-KC_EXPORT int32_t kc_invoke(kc_program *program, void *function, const int64_t *layout, void *const *data,
-                            int64_t *out, int32_t device, void *stream);
+// Calls an entry point, void (*)(void **args). Two arrays, so that a call from Python converts two arguments:
+//   layout   {program, address of the entry point, arguments, results, per argument: rank, sizes[rank], strides[rank];
+//            per result: rank, item size}. The rank -1 stands for a scalar, passed (and given back) by pointer to its
+//            value. The same for every call with the same shapes.
+//   words    in:  per argument the address of its first element (of the value, for a scalar); then device and stream
+//                 (for GPU programs; read in any case);
+//            out, after those: per result base pointer (owned by the caller, for kc_free or kc_gpu_free), address of
+//                 the first element, 1 if the strides are row-major else 0, sizes[rank], strides[rank] (in elements);
+//                 for a scalar, 2 words that hold the value.
+KC_EXPORT int32_t kc_invoke(const int64_t *layout, int64_t *words);
 
 // --- GPU -------------------------------------------------------------------------------------------------------
 // Number of CUDA devices; -1 when there is no usable driver (kc_last_error says why).
