@@ -17,10 +17,9 @@ _EXPORTS = {
     "Pass": "kc.pass_base:Pass",
     "PassContext": "kc.pass_base:PassContext",
     "PassManager": "kc.pass_manager:PassManager",
-    "rewrite": "kc.rewrite:rewrite",
     "KcError": "kc.errors:KcError",
 }
-_MODULES = ("agents", "bindings", "errors", "levels", "passes", "pipelines", "runtime", "targets", "torch")
+_MODULES = ("agents", "bindings", "errors", "levels", "passes", "pipelines", "rewrite", "runtime", "targets", "torch")
 
 
 def __getattr__(name: str) -> Any:

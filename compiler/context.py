@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Iterable
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kc.bindings import ir, passmanager, stablehlo_api, torch_api
 from kc.errors import CompileError, InputError

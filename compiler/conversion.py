@@ -1,10 +1,11 @@
 """Dialect conversion with checks: type converters and targets that keep alive what MLIR only points to."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Union
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Union
 
 from kc.bindings import ir
-from kc.rewrite import Rewriter, RewriteError
+from kc.rewrite import RewriteError, Rewriter
 
 if TYPE_CHECKING:
     from kc.rewrite import OpLike

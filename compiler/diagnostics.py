@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Union
 
 from kc.record import Record
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Location(Record):
-    """A place in a source file; ``line`` and ``col`` count from one (0: the file as a whole), ``file`` is ``-`` for text that has no name."""
+    """A place in a source file.
+
+    ``line`` and ``col`` count from one (0: the file as a whole); ``file`` is ``-`` for text that has no name.
+    """
 
     file: str
     line: int

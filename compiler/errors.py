@@ -1,7 +1,8 @@
 """The exceptions of kc. Each carries the diagnostics that explain it; nothing here imports MLIR."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kc.diagnostics import Diagnostic

@@ -9,7 +9,8 @@ import hashlib
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Collection, NamedTuple, TextIO
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from kc.errors import InputError
 

@@ -1,7 +1,7 @@
 """What levels ask beyond the names of ops: functions ``check(op, on_device)`` that yield what is wrong with one op."""
 from __future__ import annotations
 
-from typing import Iterator
+from collections.abc import Iterator
 
 from kc.bindings import ir
 
@@ -83,11 +83,11 @@ def kernels_are_outlined(op: ir.Operation, on_device: bool) -> Iterator[str]:
     """A kernel is a private function that returns one value per destination, which are its last tensor arguments."""
     if op.name != "func.func" or "kc.kernel" not in op.attributes:
         return
-    visibility = op.attributes["sym_visibility"] if "sym_visibility" in op.attributes else None
-    if visibility is None or str(visibility) != '"private"':
-        yield f"kernel {op.attributes['sym_name']} must be private"
+    name = op.attributes["sym_name"]
+    if "sym_visibility" not in op.attributes or str(op.attributes["sym_visibility"]) != '"private"':
+        yield f"kernel {name} must be private"
     kind = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
     inputs, results = list(kind.inputs), list(kind.results)
     destinations = inputs[len(inputs) - len(results) :]
     if len(results) > len(inputs) or any(a != b for a, b in zip(destinations, results, strict=False)):
-        yield f"kernel {op.attributes['sym_name']} must take one destination of the same type per result, as its last arguments"
+        yield f"kernel {name} must take one destination of the same type per result, as its last arguments"

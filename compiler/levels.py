@@ -1,12 +1,13 @@
 """The levels of the ladder, each with an executable spec: which ops, types and structure a module there may have.
 
-To allow an op or a dialect at a level, add it to that level's entry in ``LEVELS``: a dialect to ``dialects``, single ops
-to ``ops``; ``forbidden`` takes ops out of a dialect again. An invariant is a function in ``level_invariants``. The spec
-is for whole modules; inside ``gpu.module`` the ops in ``device`` are legal too.
+To allow an op or a dialect at a level, add it to that level's entry in ``LEVELS``: a dialect to ``dialects``, single
+ops to ``ops``; ``forbidden`` takes ops out of a dialect again. An invariant is a function in ``level_invariants``. The
+spec is for whole modules; inside ``gpu.module`` the ops in ``device`` are legal too.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from kc.diagnostics import Diagnostic, DiagnosticSink, location_of
 from kc.errors import InputError, LevelError

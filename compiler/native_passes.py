@@ -5,8 +5,7 @@ Written by ``python -m kc.tools.native_passes`` (run it again for another torch-
 """
 from __future__ import annotations
 
-NATIVE_PASSES: tuple[str, ...] = tuple(
-    """
+_NAMES = """
 acc-bind-routine acc-cg-to-gpu acc-compute-lowering acc-declare-gpu-module-insertion acc-emit-remarks-data
 acc-emit-remarks-loop acc-emit-remarks-private acc-if-clause-lowering acc-implicit-data acc-implicit-declare
 acc-implicit-routine acc-legalize-serial acc-loop-tiling acc-recipe-materialization acc-routine-lowering
@@ -101,5 +100,6 @@ tosa-to-tensor tosa-validate transform-dialect-check-uses transform-infer-effect
 transform-preload-library trivial-dce vhlo-legalize-to-stablehlo vhlo-to-version view-op-graph wrap-emitc-func-in-class
 xegpu-blocking xegpu-optimize-peephole xegpu-propagate-layout xegpu-sg-to-lane-distribute xegpu-vector-linearize
 xegpu-wg-to-sg-distribute xevm-attach-target
-""".split()
-)
+"""
+
+NATIVE_PASSES: tuple[str, ...] = tuple(_NAMES.split())

@@ -4,7 +4,8 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from kc.diagnostics import Diagnostic, DiagnosticSink, Location, location_of
 from kc.errors import PassFailure, PipelineError

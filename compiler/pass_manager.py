@@ -11,7 +11,8 @@ import contextlib
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Callable, Iterator, Sequence, Union
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Union
 
 from kc import registry
 from kc.bindings import ir, passmanager
@@ -21,7 +22,7 @@ from kc.errors import CompileError, PassFailure, PipelineError
 from kc.pipeline_text import Element, Leaf, Nest, leaves, parse_elements, parse_pipeline
 
 if TYPE_CHECKING:
-    from kc.instrumentation import Instrumentation, PassEvent
+    from kc.instrumentation import Instrumentation
     from kc.pass_base import Pass, PassContext
 
 
@@ -72,7 +73,7 @@ class PassManager:
 
     @classmethod
     def parse_flags(cls, elements: Sequence[str], context: ir.Context, anchor: str = "builtin.module") -> PassManager:
-        """A pipeline from a list of elements, nesting a pass under the op it is made for, as ``mlir-opt --pass`` does."""
+        """A pipeline of elements; a pass is nested under the op it is made for, as ``mlir-opt --pass`` does."""
         text = f"{anchor}({','.join(elements)})"
         tree = parse_pipeline(text)
         nested = tuple(_nest_implicitly(text, e, anchor, context) for e in tree.body)
@@ -313,7 +314,7 @@ def _op_exists(context: ir.Context, name: str) -> bool:
             _ = context.dialects[dialect]
         except (IndexError, ValueError, RuntimeError):
             return False
-    return context.is_registered_operation(name)
+    return bool(context.is_registered_operation(name))
 
 
 def _python_pass(name: str) -> type[Pass] | None:

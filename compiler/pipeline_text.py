@@ -9,7 +9,8 @@ A leaf keeps its options as text: MLIR parses those of native passes. Nothing he
 from __future__ import annotations
 
 import re
-from typing import Iterator, NoReturn, Union
+from collections.abc import Iterator
+from typing import NoReturn, Union
 
 from kc.errors import PipelineError
 from kc.record import Record

@@ -92,7 +92,8 @@ def load_pass_file(path: str) -> list[str]:
     module_name = "kc_user_passes_" + "".join(c if c.isalnum() else "_" for c in os.path.abspath(path))
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None or not os.path.isfile(path):
-        raise InputError(f"cannot load passes from '{path}': " + ("not a .py file" if os.path.exists(path) else "no such file"))
+        reason = "not a .py file" if os.path.exists(path) else "no such file"
+        raise InputError(f"cannot load passes from '{path}': {reason}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their module up there
     try:

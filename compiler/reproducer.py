@@ -13,12 +13,13 @@ import os
 import re
 import signal
 import sys
-from typing import TYPE_CHECKING, Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kc.instrumentation import Instrumentation, PassEvent
 
 if TYPE_CHECKING:
-    from kc.bindings import ir
+    pass
 
 
 class Recorder(Instrumentation):
@@ -80,7 +81,7 @@ def reproducer_text(bytecode: bytes, pipeline: str, reason: str) -> str:
     else:
         body += "\n\n{-#\n" + resource
     head = f"// {reason.splitlines()[0] if reason else 'reproducer'}\n// configuration: --pass-pipeline='{pipeline}'\n"
-    return head + body
+    return f"{head}{body}"
 
 
 _PIPELINE = re.compile(r'mlir_reproducer\s*:\s*\{[^}]*?pipeline\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -97,6 +98,12 @@ def read_reproducer(text: str) -> tuple[str, bool] | None:
         return pipeline, verify is None or verify.group(1) == "true"
     match = _COMMENT.search(text)
     return (match.group(1), True) if match else None
+
+
+def strip_reproducer(text: str) -> str:
+    """``text`` without its ``mlir_reproducer`` resource, about which MLIR's parser would warn."""
+    section = re.compile(r"(,\s*)?external_resources\s*:\s*\{\s*mlir_reproducer\s*:\s*\{[^}]*\}\s*\}\s*(?=#-\})", re.DOTALL)
+    return re.sub(r"\{-#\s*#-\}", "", section.sub("", text))
 
 
 def run_in_child(work: Callable[[], int]) -> int:

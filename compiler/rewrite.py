@@ -9,7 +9,10 @@ Rewriting by hand is as good as patterns: collect ops with ``walk_ops``, then fo
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Sequence, Union
+import sys
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from kc.bindings import ir
 
@@ -68,7 +71,9 @@ def values_of(new: New) -> list[ir.Value]:
     return list(new)
 
 
-def check_replacement(op: OpLike, new: New, convert: Callable[[ir.Type], ir.Type | None] | None = None) -> list[ir.Value]:
+def check_replacement(
+    op: OpLike, new: New, convert: Callable[[ir.Type], ir.Type | None] | None = None
+) -> list[ir.Value]:
     """The values that are to replace the results of ``op``; raises RewriteError when count or types do not agree.
 
     ``convert`` gives the type that a result of some type must be replaced by; without it types must be equal.
@@ -164,7 +169,7 @@ class Rewriter:
 
 
 class RewritePattern:
-    """A pattern on ops named ``root``. Subclass it, or make one of a function: ``RewritePattern.of("arith.addi", fn)``."""
+    """A pattern on ops named ``root``: a subclass, or a function by ``RewritePattern.of("arith.addi", function)``."""
 
     root: ClassVar[str | type[ir.OpView]]
     benefit: ClassVar[int] = 1
@@ -241,7 +246,7 @@ def _adapt(pattern: RewritePattern, count: list[int]) -> Callable[[Any, Any], bo
         with op.location:
             matched = pattern.match_and_rewrite(op, rewriter) is not False
         if not matched and rewriter.changes:
-            raise RewriteError(f"pattern '{_pattern_name(pattern)}' changed the IR and then said that it does not match")
+            raise RewriteError(f"pattern '{_pattern_name(pattern)}' changed the IR and then said no match")
         count[0] += rewriter.changes > 0
         return rewriter.changes == 0
 
@@ -296,3 +301,13 @@ def _pattern_pass(
     cls = type("".join(part.capitalize() for part in name.split("-")), (Pass,), body)
     cls.__module__, cls.__qualname__ = function.__module__, function.__qualname__
     return dataclasses.dataclass(frozen=True)(cls)
+
+
+class _CallableModule(types.ModuleType):
+    """Makes ``kc.rewrite`` both this module and the decorator ``@kc.rewrite(...)``: neither may hide the other."""
+
+    def __call__(self, *roots: str, **options: Any) -> Callable[[PatternFunction], PatternFunction]:
+        return rewrite(*roots, **options)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from kc.instrumentation import Instrumentation, PassEvent
 

@@ -9,6 +9,7 @@ isolation is that of processes. A RUN line that needs a real shell (``$(…)``, 
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -53,7 +54,7 @@ class ForkTest(ShTest):
             return lit.Test.Result(lit.Test.PASS)
         folder, base = lit.TestRunner.getTempPaths(test)
         substitutions = lit.TestRunner.getDefaultSubstitutions(test, folder, base)
-        conditions = {feature: True for feature in test.config.available_features}
+        conditions = dict.fromkeys(test.config.available_features, True)
         lines = lit.TestRunner.applySubstitutions(
             script, substitutions, conditions, recursion_limit=test.config.recursiveExpansionLimit
         )
@@ -251,12 +252,10 @@ def preload() -> None:
 
     for name in ("arith", "func", "linalg", "tensor", "scf", "memref"):
         getattr(bindings, name)
-    for module in ("kc.tools.kc_opt", "kc.tools._opt_process", "kc.pass_base", "kc.rewrite", "kc.tools._verify_diagnostics"):
-        importlib.import_module(module)
-    try:
+    for module in ("tools.kc_opt", "tools._opt_process", "tools._verify_diagnostics", "pass_base", "rewrite"):
+        importlib.import_module(f"kc.{module}")
+    with contextlib.suppress(ImportError):  # LLVM's FileCheck is used then
         importlib.import_module("filecheck.main")
-    except ImportError:  # LLVM's FileCheck is used then
-        pass
 
 
 def serve() -> None:
@@ -279,7 +278,8 @@ def serve() -> None:
             test = tests[0]
             test.setResult(lit.worker._execute(test, config))
             code = test.result.code
-            answers.write(json.dumps({"code": code.name, "failed": code.isFailure, "output": test.result.output}) + "\n")
+            answer = {"code": code.name, "failed": code.isFailure, "output": test.result.output}
+            answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 

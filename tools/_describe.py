@@ -1,4 +1,4 @@
-"""Texts about passes, pipelines and dialects for ``--list-passes``, ``--dump-pass-pipeline`` and ``--show-dialects``."""
+"""Texts for ``--list-passes``, ``--dump-pass-pipeline`` and ``--show-dialects``."""
 from __future__ import annotations
 
 import inspect

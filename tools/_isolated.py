@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import Callable
+from collections.abc import Callable
 
 from kc.reproducer import read_spool, run_in_child, signal_name
 from kc.tools._opt_process import write_reproducer

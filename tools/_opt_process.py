@@ -4,8 +4,9 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kc.context import make_context, parse_module
 from kc.diagnostics import Diagnostic, DiagnosticSink, print_diagnostic

@@ -4,7 +4,8 @@
 """
 from __future__ import annotations
 
-from typing import NoReturn, Sequence
+from collections.abc import Sequence
+from typing import NoReturn
 
 from kc.errors import KcError
 from kc.record import Record
@@ -15,7 +16,7 @@ class UsageError(KcError):
 
 
 class Option(Record):
-    """One option. ``kind``: ``flag`` (true/false), ``text``, ``int``, ``names`` (comma-separated), ``many`` (repeatable)."""
+    """One option; ``kind`` is ``flag`` (true/false), ``text``, ``int``, ``names`` (comma-separated) or ``many``."""
 
     kind: str
     help: str
@@ -26,7 +27,7 @@ class Option(Record):
 
 
 class Parsed:
-    """The result: ``options[name]`` for each option of the table, positional arguments, and what else came, in order."""
+    """The result: the options of the table, positional arguments, and what else came, in order."""
 
     def __init__(self, table: dict[str, Option]):
         self.options: dict[str, object] = {name: _empty(option) for name, option in table.items()}

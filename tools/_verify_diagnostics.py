@@ -1,7 +1,8 @@
 """``--verify-diagnostics``: compare the diagnostics of a run with the comments that expect them.
 
     // expected-error@+1 {{part of the message}}
-    // expected-warning@below {{…}}   expected-remark@above {{…}}   expected-note@-2 {{…}}   expected-error@unknown {{…}}
+    // expected-warning@below {{…}}   expected-remark@above {{…}}   expected-note@-2 {{…}}
+    // expected-error@unknown {{a message without a place}}
     // expected-error-re@below {{a regular {{expr.*}} in double braces}}
     // expected-error 2 {{a message that comes twice}}
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from kc.errors import KcError, PipelineError
 from kc.tools._opt_options import TABLE, USAGE
@@ -107,6 +108,10 @@ def _work(parsed: Parsed, path: str, source: bytes, output: str, spool: str | No
     marker = parsed.text("split-input-file")
     if not source.startswith(BYTECODE_MAGIC):
         text = _decode(source, path)
+        if parsed.flag("run-reproducer"):
+            from kc.reproducer import strip_reproducer
+
+            text = strip_reproducer(text)
         parts = [text]
         if marker is not None:
             from kc.tools._split import split_input

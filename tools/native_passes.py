@@ -48,10 +48,11 @@ def main() -> int:
     names = find_names()
     path = native_passes.__file__
     with open(path, encoding="utf-8") as file:
-        head, _, _ = file.read().partition('    """\n')
+        head, _, rest = file.read().partition('_NAMES = """\n')
+    tail = rest.partition('"""\n')[2]
     body = textwrap.fill(" ".join(names), width=119, break_on_hyphens=False, break_long_words=False)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'{head}    """\n{body}\n""".split()\n)\n')
+        file.write(f'{head}_NAMES = """\n{body}\n"""\n{tail}')
     sys.stdout.write(f"{len(names)} passes\n")
     return 0
 
