@@ -101,6 +101,16 @@ class Ops:
             return value
         return self.create("arith.extf", [value], self.type("f32", lanes_of(value)))
 
+    def half_bits(self, value: Any, type_text: str) -> Any:
+        """The bits (i16) of ``value``, a half type computed as f32."""
+        narrowed = self.narrow(value, type_text)
+        return self.create("arith.bitcast", [narrowed], self.type("i16", lanes_of(value)))
+
+    def half_from_bits(self, bits: Any, type_text: str) -> Any:
+        """The f32 value of the half type whose bits are ``bits`` (i16)."""
+        value = self.create("arith.bitcast", [bits], self.type(type_text, lanes_of(bits)))
+        return self.widen(value, type_text)
+
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """``a * b + c``, fused where the target fuses."""
         if self.has_fma:
@@ -196,10 +206,10 @@ class Emitter:
             if node.op == "arith.extf" and source in HALF:
                 return args[0] if node.type == "f32" else self._convert("arith.extf", args[0], node.type, lanes)
             if node.op == "arith.truncf" and node.type in HALF:
-                return self.ops.widen(self._convert("arith.truncf", args[0], node.type, lanes), node.type)
+                return self.ops.widen(self.ops.narrow(args[0], node.type), node.type)
             if node.op == "arith.bitcast" and (source in HALF or node.type in HALF):
-                bits = self._convert("arith.bitcast", self.ops.narrow(args[0], source), node.type, lanes)
-                return self.ops.widen(bits, node.type)
+                bits = self.ops.half_bits(args[0], source) if source in HALF else args[0]
+                return self.ops.half_from_bits(bits, node.type) if node.type in HALF else bits
         return self.ops.create(node.op, args, self.ops.type(self._type(node.type), lanes), attributes)
 
     def _convert(self, name: str, value: Any, type_text: str, lanes: int | None) -> Any:
