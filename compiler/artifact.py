@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import IO, Any
 
+from kc.errors import InputError
 from kc.runtime.container import ALIGNMENT, MANIFEST
 from kc.runtime.program import as_bytes
 
@@ -23,18 +24,18 @@ def save(path: str | os.PathLike[str], manifest: Mapping[str, Any], files: Mappi
     """Writes an artifact to ``path``, whole or not at all (a temporary file beside it is renamed).
 
     ``files``: name → bytes, buffer or NumPy array, at least those that the manifest names.
-    Raises ``OSError`` naming the path when it cannot be written, ``ValueError`` when a file of the manifest is missing
-    or a name is not a plain relative one.
+    Raises ``InputError`` naming the path when it cannot be written (nothing is left there), ``ValueError`` when a file of
+    the manifest is missing or a name is not a plain relative one.
     """
     name = os.path.abspath(os.fspath(path))
     _check_names(manifest, files)
     folder = os.path.dirname(name)
     if os.path.isdir(name):
-        raise IsADirectoryError(f"cannot write the artifact '{name}': it is a directory")
+        raise InputError(f"cannot write the artifact '{name}': it is a directory")
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=".kc-", suffix=".tmp", dir=folder)
     except OSError as error:
-        raise type(error)(error.errno, f"cannot write the artifact ({error.strerror})", name) from None
+        raise InputError(f"cannot write the artifact '{name}': {error.strerror}") from error
     try:
         with os.fdopen(descriptor, "w+b") as file:
             _write(file, manifest, files)
@@ -42,7 +43,7 @@ def save(path: str | os.PathLike[str], manifest: Mapping[str, Any], files: Mappi
         os.replace(temporary, name)
     except OSError as error:
         _remove(temporary)
-        raise type(error)(error.errno, f"cannot write the artifact ({error.strerror})", name) from None
+        raise InputError(f"cannot write the artifact '{name}': {error.strerror}") from error
     except BaseException:
         _remove(temporary)
         raise
