@@ -32,6 +32,7 @@ REGISTRY: dict[str, str] = {
     "kc-mark-entry-points": "kc.passes.loops.mark_entry_points:MarkEntryPoints",
     "kc-own-results": "kc.passes.loops.own_results:OwnResults",
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
+    "kc-propagate-reshapes": "kc.passes.linalg.propagate_reshapes:PropagateReshapes",
     "kc-schedule-cpu": "kc.passes.linalg.schedule_cpu:ScheduleCpu",
     "kc-splat-to-fill": "kc.passes.linalg.splat_to_fill:SplatToFill",
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",

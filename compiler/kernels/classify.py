@@ -167,6 +167,7 @@ def _try_rows(draft: Draft) -> E.Kernel:
     for fold in found:  # before renaming: afterwards a captured dim could not be told from a bound one
         depends = {mapping.get(dim, dim) for dim in free(fold)}
         require(not depends & set(columns), "rows: a reduction that depends on the column")
+        require(depends == set(rows), "rows: a reduction that does not depend on every row loop")
     memo: dict[E.Expr, E.Expr] = {}
     outputs = [E.Output(o.arg, o.coords, rename(o.expr, mapping, memo)) for o in draft.outputs]
     column_set = set(columns)

@@ -111,11 +111,17 @@ class BlockGraph:
             return Role.COMPUTE if shaped else Role.SCALAR
         if name.startswith("linalg.") and len(op.results) > 0:
             return Role.CHEAP if self._is_cheap(number, op) else Role.COMPUTE
+        if name == "tensor.insert_slice":  # a pad: its destination is a fill
+            return Role.COMPUTE if self._is_fill(op.operands[1]) else Role.OTHER
         if name in ("tensor.pad", "tensor.generate", "tensor.splat", "tensor.from_elements"):
             return Role.COMPUTE
         if name in ("scf.for", "scf.while", "scf.if", "scf.forall"):
             return Role.COMPUTE if is_element_loop(op) else Role.OTHER
         return Role.OTHER
+
+    def _is_fill(self, value: ir.Value) -> bool:
+        number = self.definition.get(value)
+        return number is not None and self.ops[number].name == "linalg.fill"
 
     def _is_cheap(self, number: int, op: ir.Operation) -> bool:
         if op.name == "linalg.fill":

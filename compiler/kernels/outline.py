@@ -7,6 +7,7 @@ import heapq
 from kc.bindings import ir
 from kc.kernels.cluster import Closure, Cluster, Clustering
 from kc.kernels.graph import BlockGraph, Role, walk_nested
+from kc.kernels.reader import DYNAMIC
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +38,7 @@ def _init_operand(op: ir.Operation, result: int) -> int | None:
         return 3 + result
     if op.name == "scf.while" and len(op.operands) == len(op.results):
         return result if op.operands[result].type == op.results[result].type else None
-    if op.name == "tensor.insert":
+    if op.name in ("tensor.insert", "tensor.insert_slice"):
         return 1
     return None
 
@@ -244,6 +245,7 @@ class Outliner:
                 mapping[old] = new
                 if old in destination_of:
                     self._bind(op, clone, position, *destination_of[old], mapping)
+        cloned.extend(_copy_into_slice(op) for op in cloned if op.name == "tensor.insert_slice")
         returned = []
         for d, arg in destination_of.values():
             value = mapping[d.result]
@@ -276,6 +278,23 @@ class Outliner:
         name = f"{self.prefix}_k{number}"
         self.names.add(name)
         return name
+
+
+def _copy_into_slice(op: ir.Operation) -> ir.Operation:
+    """Gives an insert_slice its source through ``linalg.copy`` into the slice: loops, not a strided copy call."""
+    from kc.bindings import linalg, tensor
+
+    source, into = op.operands[0], op.operands[1]
+    names = ("static_offsets", "static_sizes", "static_strides")
+    static = [[int(item) for item in ir.DenseI64ArrayAttr(op.attributes[name])] for name in names]
+    dynamic = list(op.operands)[2:]
+    counts = [sum(item == DYNAMIC for item in items) for items in static]
+    parts = [dynamic[sum(counts[:i]) : sum(counts[: i + 1])] for i in range(3)]
+    with ir.InsertionPoint(op), op.location:
+        piece = tensor.extract_slice(source.type, into, *parts, *static)
+        copied = linalg.copy(source, outs=[piece])
+    op.operands[0] = copied
+    return piece.owner.operation
 
 
 class Undestined(Exception):

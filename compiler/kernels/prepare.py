@@ -10,9 +10,58 @@ _CONTROL = ("scf.for", "scf.while", "scf.if", "scf.execute_region", "scf.index_s
 
 def prepare(function: ir.Operation) -> None:
     """Rewrites ``function`` in place without changing what it computes."""
+    _split_pads(function)
     _fill_splats(function)
     _trace_sizes(function)
     _sink(function)
+
+
+def _split_pads(function: ir.Operation) -> None:
+    """``tensor.pad`` with one value becomes a fill and a ``tensor.insert_slice``: ops with a destination."""
+    from kc.bindings import arith, linalg, tensor
+    from kc.kernels.reader import DYNAMIC
+
+    for op in [inner for inner in walk_nested(function) if inner.name == "tensor.pad"]:
+        block = op.regions[0].blocks[0]
+        value = block.operations[len(block.operations) - 1].operation.operands[0]
+        if value.owner == block or (not isinstance(value.owner, ir.Block) and value.owner.operation.block == block):
+            continue  # the padding depends on where it stands
+        source, shape = op.operands[0], ir.RankedTensorType(op.results[0].type)
+        static = {name: [int(item) for item in ir.DenseI64ArrayAttr(op.attributes[name])]
+                  for name in ("static_low", "static_high")}  # fmt: skip
+        dynamic = list(op.operands)[1:]
+        low_values = [dynamic.pop(0) if item == DYNAMIC else item for item in static["static_low"]]
+        high_values = [dynamic.pop(0) if item == DYNAMIC else item for item in static["static_high"]]
+        with ir.InsertionPoint(op), op.location:
+            index = ir.IndexType.get()
+            extents, sizes = [], []
+            for axis, (low, high) in enumerate(zip(low_values, high_values, strict=True)):
+                extent: ir.Value | int | None = static_size(source, axis)
+                if extent is None:
+                    extent = tensor.dim(source, arith.constant(index, axis))
+                extents.append(extent)
+                if shape.is_dynamic_dim(axis):
+                    total = _index_value(extent)
+                    for part in (low, high):
+                        if part != 0:
+                            total = arith.addi(total, _index_value(part))
+                    sizes.append(total)
+            empty = ir.Operation.create("tensor.empty", [shape], sizes).results[0]
+            filled = linalg.fill(value, outs=[empty])
+            dynamic_of = lambda items: [item for item in items if not isinstance(item, int)]  # noqa: E731
+            static_of = lambda items: [item if isinstance(item, int) else DYNAMIC for item in items]  # noqa: E731
+            inserted = tensor.insert_slice(
+                source, filled, dynamic_of(low_values), dynamic_of(extents), [],
+                static_of(low_values), static_of(extents), [1] * shape.rank,
+            )  # fmt: skip
+        op.results[0].replace_all_uses_with(inserted)
+        op.erase()
+
+
+def _index_value(size: ir.Value | int) -> ir.Value:
+    from kc.bindings import arith
+
+    return arith.constant(ir.IndexType.get(), size) if isinstance(size, int) else size
 
 
 def _fill_splats(function: ir.Operation) -> None:

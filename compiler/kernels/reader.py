@@ -364,7 +364,7 @@ def _divide(reader: Reader, coordinate: Lin, size: int | None) -> tuple[Lin, Lin
     return (outer, constant // size), (inner, remainder)
 
 
-_DYNAMIC = -(2**63)
+DYNAMIC = -(2**63)
 
 
 def static_slice(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
@@ -377,7 +377,7 @@ def static_slice(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
 
 def _slice(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
     offsets, sizes, strides = static_slice(op)
-    if _DYNAMIC in offsets or _DYNAMIC in strides:
+    if DYNAMIC in offsets or DYNAMIC in strides:
         raise Unreadable("tensor.extract_slice at a dynamic offset")
     result_type = ir.RankedTensorType(op.results[0].type)
     kept: list[int | None] = []
