@@ -29,7 +29,7 @@ def file_stems(name: str, folder: str) -> set[str]:
 
 def problems_of(name: str, path: str, docs: str, lit_files: set[str]) -> list[str]:
     """Everything that is missing about one registered pass."""
-    module, _, attribute = path.partition(":")
+    module, _, _ = path.partition(":")
     _, _, folder, stem = ("kc.passes.?.?" if module.count(".") != 3 else module).split(".")
     if folder == "?":
         return [f"{module} is not kc.passes.<folder>.<file>"]

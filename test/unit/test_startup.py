@@ -8,7 +8,13 @@ import sys
 from pathlib import Path
 
 RUNS = 7
-SOURCE = "func.func @f(%a: i32) -> i32 {\n  %c = arith.constant 0 : i32\n  %b = arith.addi %a, %c : i32\n  return %b : i32\n}\n"
+SOURCE = """
+func.func @f(%a: i32) -> i32 {
+  %c = arith.constant 0 : i32
+  %b = arith.addi %a, %c : i32
+  return %b : i32
+}
+"""
 
 
 def cpu_seconds(command: list[str]) -> float:
