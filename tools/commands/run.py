@@ -78,7 +78,7 @@ def generate(arguments: list[dict[str, Any]], seed: int, size: int = 4) -> list[
     arrays = []
     for argument in arguments:
         shape = [extent if isinstance(extent, int) else size for extent in argument["shape"]]
-        dtype = dtypes.numpy_dtype(argument["dtype"])
+        dtype = dtypes.by_name(argument["dtype"]).numpy
         if argument["dtype"] == "i1":
             arrays.append(random.integers(0, 2, shape).astype(dtype))
         elif argument["dtype"].startswith(("i", "ui")):
