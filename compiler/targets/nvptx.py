@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kc.errors import CompileError, InputError
 from kc.targets.base import Target
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 #: PTX version that code is written in: LLVM's NVPTX back end selects all that kc emits from 8.6 on
 PTX_FEATURES = "+ptx88"
 _SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 90: 227}  # KiB of shared memory a block may have, by compute capability
+
+
+class Image(NamedTuple):
+    """A device module as the driver loads it: ``registers`` are per thread, by kernel, where ``ptxas`` told."""
+
+    file: str
+    data: bytes
+    registers: dict[str, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,55 +76,47 @@ class NvptxTarget(Target):
         return nvptx.PHASES
 
     def generate(self, module: ir.Module, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
-        from kc.codegen import emit, llvm_ir
-        from kc.codegen.manifest import entries, parameters
+        from kc.codegen import emit, llvm_ir, manifest
 
         host, devices = split(module)
-        files: dict[str, bytes] = {"host.o": emit.host_object(llvm_ir.translate(host), opt="O2")}
-        reports: dict[tuple[str, str], int] = {}
-        images: dict[str, str] = {}
-        for name, device in devices.items():
-            images[name], files[images[name]], registers = self._image(name, llvm_ir.translate(device))
-            reports.update({(name, kernel): count for kernel, count in registers.items()})
-        kernels = []
-        for row in kernel_table(module):
-            holder, kernel = row["module"], row["name"]
-            kernels.append(
-                {
-                    "name": kernel,
-                    "module": images[holder],
-                    "threads": row["threads"],
-                    "smem": row["shared"],
-                    "regs": reports.get((holder, kernel), 0),
-                }
-            )
-        parameter_rows, parameter_files = parameters(module)
-        files.update(parameter_files)
-        manifest = {
-            "version": 1,
-            "target": "nvptx",
-            "triple": emit.host().triple,
-            "cpu": emit.host().cpu,
-            "chip": self.chip,
-            "entries": entries(module),
-            "objects": ["host.o"],
-            "kernels": kernels,
-            "params": parameter_rows,
-        }
-        return manifest, files
+        described = manifest.describe(module, target=self.name, triple=emit.host().triple, cpu=emit.host().cpu)
+        described["chip"] = self.chip
+        texts = {name: llvm_ir.translate(device) for name, device in devices.items()}
+        host_text = llvm_ir.translate(host)
+        jobs: list[Callable[[], Any]] = [lambda: emit.host_object(host_text, opt="O2")]
+        jobs += [functools.partial(self._image, name, text) for name, text in texts.items()]
+        host_object, *images = emit.many(jobs)
+        files: dict[str, bytes] = {"host.o": host_object}
+        described["objects"] = ["host.o"]
+        manifest.check_externals(files, module)
+        for image in images:
+            files[image.file] = image.data
+        made = dict(zip(texts, images, strict=True))
+        described["kernels"] = [
+            {
+                "name": row["name"],
+                "module": made[row["module"]].file,
+                "threads": row["threads"],
+                "smem": row["shared"],
+                "regs": made[row["module"]].registers.get(row["name"], 0),
+            }
+            for row in kernel_table(module)
+        ]
+        manifest.add_params(described, files, module)
+        return described, files
 
-    def _image(self, name: str, text: str) -> tuple[str, bytes, dict[str, int]]:
-        """(file name, bytes, registers per kernel) of one device module in LLVM IR."""
+    def _image(self, name: str, text: str) -> Image:
+        """One device module from its LLVM IR."""
         from kc.codegen import ptx_check
 
         ptx = self.ptx(text, name)
         if self.cubin == "never" or (self.cubin == "auto" and ptx_check.find_ptxas() is None):
-            return f"{name}.ptx", ptx.encode(), {}
+            return Image(f"{name}.ptx", ptx.encode(), {})
         try:
             done = ptx_check.assemble(ptx, self.chip)
         except CompileError as error:
             raise CompileError(f"device module '{name}': {error.message}", error.diagnostics) from None
-        return f"{name}.cubin", done.cubin, {kernel: report.registers for kernel, report in done.kernels.items()}
+        return Image(f"{name}.cubin", done.cubin, {kernel: report.registers for kernel, report in done.kernels.items()})
 
     def ptx(self, text: str, name: str = "device") -> str:
         """PTX of LLVM IR ``text``; raises UnsupportedError when it calls what nothing defines."""
