@@ -24,8 +24,8 @@ def save(path: str | os.PathLike[str], manifest: Mapping[str, Any], files: Mappi
     """Writes an artifact to ``path``, whole or not at all (a temporary file beside it is renamed).
 
     ``files``: name → bytes, buffer or NumPy array, at least those that the manifest names.
-    Raises ``InputError`` naming the path when it cannot be written (nothing is left there), ``ValueError`` when a file of
-    the manifest is missing or a name is not a plain relative one.
+    Raises ``InputError`` naming the path when it cannot be written (nothing is left there), ``ValueError`` when a file
+    of the manifest is missing or a name is not a plain relative one.
     """
     name = os.path.abspath(os.fspath(path))
     _check_names(manifest, files)

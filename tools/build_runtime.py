@@ -23,7 +23,7 @@ class BuildRuntime(build_py):
     """``build_py``, then ``libkc_runtime.so`` into ``kc/runtime``: of the build tree, or in place for ``pip -e``."""
 
     def run(self) -> None:
-        if not self.editable_mode:  # files of an earlier build that are gone from the source must not get into the wheel
+        if not self.editable_mode:  # what an earlier build left there and the source no longer has is not to be shipped
             shutil.rmtree(Path(self.build_lib) / "kc", ignore_errors=True)
         super().run()
         if self.editable_mode:
