@@ -21,7 +21,7 @@ from typing import Any, Literal
 from kc.bindings import arith, llvm
 from kc.builder.expr import HALF, Emitter, Leaf, Ops
 from kc.builder.gpu import Value, asm, const
-from kc.builder.gpu_ops import unary
+from kc.builder.gpu_ops import narrow, unary, widen
 from kc.kernels.expr import Apply, Const, Expr, Load
 
 Accuracy = Literal["precise", "half", "fast"]
@@ -139,6 +139,9 @@ class DeviceEmitter(Emitter):
         return super()._emit(node)
 
     def _apply(self, node: Apply) -> Any:
+        if node.op == "arith.truncf" and node.type in HALF and self._type(node.args[0].type) == "f32":
+            rounded = narrow(Value(self.memo[id(node.args[0])]), node.type)
+            return widen(rounded, node.type).ssa
         kind = self._type(node.type)
         if kind in ("f32", "f64"):
             result = self._float(node, kind)

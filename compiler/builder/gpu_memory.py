@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from kc.bindings import arith, llvm, vector
+from kc.bindings import llvm, vector
 from kc.builder.expr import HALF, wide
 from kc.builder.gpu import Value, at, const, load, mlir_type, pin, store
-from kc.builder.gpu_ops import pack_half, unpack_half
+from kc.builder.gpu_ops import narrow, pack_half, unpack_half, widen
 
 
 @dataclasses.dataclass
@@ -39,8 +39,9 @@ def _size(kind: str) -> int:
     return {"bf16": 2, "i1": 1, "index": 8}.get(kind) or int(kind[1:]) // 8
 
 
-def _memory_kind(kind: str) -> str:
-    return {"i1": "i8", "index": "i64"}.get(kind, kind)
+def memory_kind(kind: str) -> str:
+    """The type that an element is moved in."""
+    return {"i1": "i8", "index": "i64", "bf16": "i16", "f16": "i16"}.get(kind, kind)
 
 
 def _packs(kind: str, count: int) -> bool:
@@ -55,7 +56,7 @@ def load_raw(pointer: Value, kind: str, count: int, invariant: bool) -> Raw:
     values: list[Value] = []
     for start in range(0, count, step):
         place = at(pointer, start * size)
-        element, lanes = ("i32", step * size // 4) if packed else (_memory_kind(kind), step)
+        element, lanes = ("i32", step * size // 4) if packed else (memory_kind(kind), step)
         if lanes == 1:
             values.append(load(element, place, size * step, invariant))
         else:
@@ -82,7 +83,7 @@ def from_memory(value: Value, kind: str) -> Value:
         return value.ne(0)
     if kind == "index":
         return value.resize("index")
-    return Value(arith.extf(mlir_type("f32"), value.ssa)) if kind in HALF else value
+    return widen(value, kind) if kind in HALF else value
 
 
 def to_memory(value: Value, kind: str) -> Value:
@@ -91,7 +92,7 @@ def to_memory(value: Value, kind: str) -> Value:
         return value.zext("i8")
     if kind == "index":
         return value.resize("i64")
-    return Value(arith.truncf(mlir_type(kind), value.ssa)) if kind in HALF else value
+    return narrow(value, kind) if kind in HALF else value
 
 
 def store_run(pointer: Value, kind: str, values: list[Value]) -> None:
@@ -102,7 +103,7 @@ def store_run(pointer: Value, kind: str, values: list[Value]) -> None:
         element, cell = "i32", 4
     else:
         cells = [to_memory(value, kind) for value in values]
-        element, cell = _memory_kind(kind), size
+        element, cell = memory_kind(kind), size
     step = min(len(cells), 16 // cell)
     for start in range(0, len(cells), step):
         place = at(pointer, start * cell)

@@ -38,17 +38,24 @@ class Parameter:
 class Device:
     """A ``gpu.module`` with one kernel, open for building: ``with device.body: ...``; ``device[name]`` is a parameter.
 
-    ``threads``: block size. ``min_blocks``: blocks that must fit on a multiprocessor (limits registers).
+    ``threads``: block size. ``min_blocks``: blocks that must fit on a multiprocessor (limits registers). ``counters``: length
+    of the global ``@counters`` of i32, zero when the module is loaded.
     """
 
     def __init__(self, module: ir.Module | Any, kernel: Kernel, parameters: Sequence[Parameter], threads: int,
-                 min_blocks: int = 1) -> None:
+                 min_blocks: int = 1, counters: int = 0) -> None:
         load_dialects()
         self.module_name, self.name = f"{kernel.name}_device", f"{kernel.name}_kernel"
         self.threads = threads
         arguments = ", ".join(f"%{parameter.name}: {parameter.type}" for parameter in parameters)
+        words = f"!llvm.array<{counters} x i32>"
+        extra = f"""
+              llvm.mlir.global internal @counters() {{addr_space = 1 : i32, alignment = 4 : i64}} : {words} {{
+                %zero = llvm.mlir.zero : {words}
+                llvm.return %zero : {words}
+              }}""" if counters else ""
         text = f"""
-            gpu.module @{self.module_name} {{
+            gpu.module @{self.module_name} {{{extra}
               llvm.mlir.global external @shared() {{addr_space = 3 : i32, alignment = 1024 : i64}} : !llvm.array<0 x i8>
               llvm.func @{self.name}({arguments}) attributes {{gpu.kernel, nvvm.kernel,
                   nvvm.maxntid = array<i32: {threads}, 1, 1>, nvvm.minctasm = {min_blocks} : i32}} {{
@@ -59,7 +66,7 @@ class Device:
         parsed = getattr(parsed, "operation", parsed)
         block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
         block.append(parsed)
-        function = list(parsed.regions[0].blocks[0].operations)[1]
+        function = list(parsed.regions[0].blocks[0].operations)[-1]
         self.block = function.regions[0].blocks[0]
         self._values = {parameter.name: Value(argument)
                         for parameter, argument in zip(parameters, self.block.arguments, strict=True)}
@@ -86,6 +93,8 @@ class Host:
         with ir.InsertionPoint(self.outer):
             self.function = func.FuncOp(f"{kernel.name}__impl", ir.FunctionType.get(types, []), visibility="private")
         self.function.attributes["kc.impl"] = ir.UnitAttr.get()
+        # inlined into a loop, the stack slots of tensor maps would grow with every turn
+        self.function.attributes["no_inline"] = ir.UnitAttr.get()
         self.block = self.function.add_entry_block()
         with ir.InsertionPoint(self.block):
             func.ReturnOp([])
@@ -115,6 +124,17 @@ class Host:
             return const(size, "i64")
         index = memref.dim(self.argument(number).ssa, const(axis, "index").ssa)
         return Value(index).resize("i64")
+
+    def sequence(self, modulus: int) -> Value:
+        """A number (i32) that the program's launches count up, modulo ``modulus`` (a power of two): no two launches that run
+        at once share it as long as fewer than ``modulus`` do."""
+        name = "kc_gpu_sequence"
+        if not _declared(self.module, name):
+            self.outer.append(ir.Operation.parse(
+                f"llvm.mlir.global internal @{name}(0 : i32) {{addr_space = 0 : i32, alignment = 4 : i64}} : i32"))
+        word = llvm.mlir_addressof(mlir_type("!llvm.ptr"), name)
+        number = llvm.atomicrmw(llvm.AtomicBinOp.add, word, const(1).ssa, llvm.AtomicOrdering.monotonic)
+        return Value(number) & (modulus - 1)
 
     def _array(self, kind: str, values: Sequence[Operand], width: int) -> Value:
         pointer = Value(llvm.alloca(mlir_type("!llvm.ptr"), const(1, "i64").ssa,
@@ -157,10 +177,14 @@ def _argument_type(operand: Any) -> str:
     return "memref<" + "".join(f"{'?' if size is None else size}x" for size in operand.shape) + f"{operand.type}>"
 
 
+def _declared(module: Any, name: str) -> bool:
+    block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
+    return any("sym_name" in op.operation.attributes and op.operation.attributes["sym_name"].value == name
+               for op in block.operations)
+
+
 def declare(module: Any, name: str, arguments: str) -> None:
     """Declares the runtime function ``name`` once in ``module``."""
-    block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
-    for op in block.operations:
-        if "sym_name" in op.operation.attributes and op.operation.attributes["sym_name"].value == name:
-            return
-    block.append(ir.Operation.parse(f"func.func private @{name}({arguments})"))
+    if not _declared(module, name):
+        block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
+        block.append(ir.Operation.parse(f"func.func private @{name}({arguments})"))

@@ -190,9 +190,23 @@ def store_matrix(pointer: Value, words: Sequence[Value]) -> None:
 
 
 def pack_half(low: Value, high: Value, element: str) -> Value:
-    """Two f32 rounded to ``bf16`` or ``f16`` and packed into an i32 (one cvt)."""
-    pair = vector.from_elements(mlir_type("vector<2xf32>"), [low.ssa, high.ssa])
-    return Value(llvm.bitcast(mlir_type("i32"), arith.truncf(mlir_type(f"vector<2x{element}>"), pair)))
+    """Two f32 rounded to ``bf16`` or ``f16`` and packed into an i32.
+
+    Inline PTX, because arith-expand may be told to turn a truncation to bf16 into integer arithmetic.
+    """
+    return asm("i32", [high, low], f"cvt.rn.{element}x2.f32 $0, $1, $2;", "=r,f,f", effects=False)  # type: ignore[return-value]
+
+
+def narrow(value: Value, element: str) -> Value:
+    """An f32 rounded to ``bf16`` or ``f16``, as its 16 bits (i16)."""
+    return asm("i16", [value], f"cvt.rn.{element}.f32 $0, $1;", "=h,f", effects=False)  # type: ignore[return-value]
+
+
+def widen(bits: Value, element: str) -> Value:
+    """The f32 of a ``bf16`` or ``f16`` given as its 16 bits (i16)."""
+    if element == "bf16":
+        return (bits.zext("i32") << 16).bitcast("f32")
+    return Value(arith.extf(mlir_type("f32"), llvm.bitcast(mlir_type("f16"), bits.ssa)))
 
 
 def unpack_half(word: Value, element: str) -> tuple[Value, Value]:

@@ -91,7 +91,9 @@ def axis_strides(kernel: Kernel, dims: Sequence[Dim], arg: int, coords: Sequence
 
 
 def access(kernel: Kernel, dims: Sequence[Dim], node: Load | Output) -> Access:
-    """Strides of a ``Load`` or ``Output`` over the loops of ``dims``."""
+    """Strides of a ``Load`` or ``Output`` over the loops of ``dims``; NotImplementedError if it is not linear in them."""
+    if any(coord.more for coord in node.coords):
+        raise NotImplementedError("a coordinate that is a sum of loops")
     strides = [ZERO] * len(dims)
     constants: list[tuple[int, Extent]] = []
     for coord, stride in zip(node.coords, axis_strides(kernel, dims, node.arg, node.coords), strict=True):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kc.builder.gpu import Value, at, const
-from kc.builder.gpu_memory import from_memory, load
+from kc.builder.expr import HALF
+from kc.builder.gpu import Value, at, const, load
+from kc.builder.gpu_memory import from_memory, memory_kind
 from kc.builder.gpu_module import Device, Host, Parameter
+from kc.builder.gpu_ops import widen
 from kc.kernels.expr import Dim, Kernel
 from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Symbol, itemsize, symbols_of
 
@@ -105,7 +107,10 @@ class DeviceArguments:
 
     def scalar(self, arg: int) -> Value:
         """A by-value argument as it is computed with."""
-        return from_memory(self.device[f"a{arg}"], _by_value(self.arguments.kernel.operands[arg].type))
+        value, kind = self.device[f"a{arg}"], self.arguments.kernel.operands[arg].type
+        if kind in HALF:
+            return widen(value.bitcast("i16"), kind)
+        return value.resize("index") if kind == "index" else value
 
     def invariant(self, arg: int) -> bool:
         """Whether nothing writes the argument's memory during the launch."""
@@ -113,17 +118,12 @@ class DeviceArguments:
 
     def element(self, item: Access, coordinates: Sequence[Value | None]) -> Value:
         """One element, as it is computed with."""
-        kind = {"i1": "i8", "index": "i64"}.get(item.type, item.type)
-        raw = load(kind, self.pointer(item, coordinates), itemsize(item.type), self.invariant(item.arg))
+        raw = load(memory_kind(item.type), self.pointer(item, coordinates), itemsize(item.type), self.invariant(item.arg))
         return from_memory(raw, item.type)
 
 
 def _scalar_type(kind: str) -> str:
     return "i64" if kind == "index" else kind
-
-
-def _by_value(kind: str) -> str:
-    return "i32" if kind == "i1" else kind  # an i1 by value is an i1 already: nothing to convert
 
 
 def inner_vector(items: Iterable[Access], inner: int, limit: int) -> int:
