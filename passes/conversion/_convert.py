@@ -25,9 +25,8 @@ class StablehloConversion(Pass):
     converts: ClassVar[frozenset[str]] = frozenset()
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        for found in walk_ops(op, self.converts):
-            if in_scalar_region(found):
-                continue
+        # chosen before anything is erased: ops in scalar regions go with the op around them
+        for found in [o for o in walk_ops(op, self.converts) if not in_scalar_region(o)]:
             emitter = Emitter.before(found)
             new = self.convert(emitter, found, ctx)
             if new is not None:

@@ -155,7 +155,24 @@ class Emitter:
             return value
         if width(value.type) == width(type_):  # bf16 <-> f16 and the f8 kinds: by way of f32, which holds both
             return self.one("arith.truncf", [self.one("arith.extf", [value], ir.F32Type.get())], type_)
+        if width(value.type) == 64 and width(type_) < 32:
+            value = self._round_to_odd(value)
         return self.one("arith.extf" if width(type_) > width(value.type) else "arith.truncf", [value], type_)
+
+    def _round_to_odd(self, value: ir.Value) -> ir.Value:
+        """f64 to f32 so that a second rounding to a narrower type gives what one rounding would.
+
+        Where the f32 is not exact it is the neighbour towards zero with its last bit set (Boldo and Melquiond, "When double
+        rounding is odd", 2005). A direct f64 to bf16 or f16 is a library call on most machines.
+        """
+        f32, i32 = ir.F32Type.get(), int_type(32)
+        near = self.one("arith.truncf", [value], f32)
+        back = self.one("arith.extf", [near], value.type)
+        beyond = self.cmpf("ogt", self.unary("math.absf", back), self.unary("math.absf", value))
+        bits = self.one("arith.bitcast", [near], i32)
+        toward_zero = self.bin("arith.subi", bits, self.one("arith.extui", [beyond], i32))
+        odd = self.one("arith.bitcast", [self.bin("arith.ori", toward_zero, self.const(i32, 1))], f32)
+        return self.select(self.cmpf("ueq", back, value), near, odd)
 
     # ---------------------------------------------------------------------------------------- index values
 

@@ -262,7 +262,11 @@ def convert(e: Emitter, value: ir.Value, to: ir.Type, from_unsigned: bool = Fals
     if is_float(t):
         return e.to_float(value, to) if is_float(to) else float_to_int(e, value, to, to_unsigned)
     if is_float(to):
-        return e.one("arith.uitofp" if unsigned else "arith.sitofp", [value], to)
+        name = "arith.uitofp" if unsigned else "arith.sitofp"
+        if width(to) >= 32:
+            return e.one(name, [value], to)
+        # through a type that holds the integer, so that it is rounded once
+        return e.to_float(e.one(name, [value], ir.F32Type.get() if width(t) <= 16 else ir.F64Type.get()), to)
     return e.to_int(value, to, unsigned)
 
 
