@@ -27,6 +27,8 @@ _LOG10_2 = 0.301025390625, 4.605039066518657e-06
 # (exp(r) - 1 - r) / r**2 on |r| <= ln(2)/2, error 2**-30
 _EXP = (0.5, 0.16666647791862488, 0.041666481643915176, 0.00833786092698574, 0.001393380225636065,
         0.00017335201846435666)
+# the same with one coefficient less, where only e**r is wanted, error 2**-28
+_EXP_SHORT = (0.4999999403953552, 0.16666516661643982, 0.041668105870485306, 0.00836909469217062, 0.0013835239224135876)
 # (log((1+s)/(1-s)) - 2 s) / s**3 in s**2, error 2**-35
 _LOG = (0.6666666269302368, 0.40000972151756287, 0.2849879264831543, 0.24279172718524933)
 # (tanh(x)/x - 1) / x**2 in x**2, x <= 0.625, error 2**-27
@@ -39,50 +41,62 @@ _ERF_FAR = (0.1286521703004837, 0.6351358890533447, 0.1062631607055664, -0.02378
             -0.0003256459895055741, 1.1521364285727032e-05)
 
 
-def _reduce_ln2(m: Scope, x: Num) -> tuple[Num, Num]:
-    """``x = k ln 2 + r``: (k as i32, r)."""
-    t = m.fma(x, _LOG2E[0], _ROUND)
-    k = t - _ROUND
-    r = m.fma(k, -_LN2[1], m.fma(k, -_LN2[0], x))
-    return t.bits() - m.constant(_ROUND, "f32").bits(), r
+def _reduce_ln2(m: Scope, x: Num, bias: int = 0) -> tuple[Num, Num]:
+    """``x = k ln 2 + r``: (an i32 whose low 9 bits are those of ``k + bias``, r)."""
+    t = m.fma(x, _LOG2E[0], _ROUND + bias)
+    k = t - (_ROUND + bias)
+    return t.bits(), m.fma(k, -_LN2[1], m.fma(k, -_LN2[0], x))
 
 
 def _exp_core(m: Scope, r: Num) -> Num:
+    """e**r - 1 with small relative error."""
     return m.fma(r * r, m.poly(r, _EXP), r)
 
 
-def _scale(m: Scope, p: Num, k: Num) -> Num:
-    """``p * 2**k`` for an i32 ``k`` in [-250, 128], in two steps so that overflow and denormals round as they must."""
-    half = k >> 1
-    return p * ((half + 127) << 23).as_float() * (((k - half) + 127) << 23).as_float()
+def _exp_unit(m: Scope, r: Num) -> Num:
+    """e**r, rounded."""
+    return m.poly(r, (1.0, 1.0, *_EXP_SHORT))
+
+
+def _scale(m: Scope, p: Num, bits: Num) -> Num:
+    """``p * 2**k`` for k in [-250, 128] and ``bits`` with the low bits of ``k + 254``.
+
+    In two steps, so that overflow and denormals round as they must.
+    """
+    half = bits.shr(1)
+    return p * (half << 23).as_float() * ((bits - half) << 23).as_float()
 
 
 def exp(m: Scope, x: Num) -> Num:
     """e**x, at most 1 ulp."""
-    x = m.minimum(m.maximum(x, -104.0), 89.0)
-    k, r = _reduce_ln2(m, x)
-    return _scale(m, _exp_core(m, r) + 1.0, k)
+    bits, r = _reduce_ln2(m, m.minimum(m.maximum(x, -104.0), 89.0), bias=254)
+    return _scale(m, _exp_unit(m, r), bits)
+
+
+def exp_nonpositive(m: Scope, x: Num) -> Num:
+    """e**x for x <= 0 (NaN stays), at most 1 ulp: a cheaper scale, denormals included."""
+    bits, r = _reduce_ln2(m, m.maximum(x, -104.0), bias=127 + 64)
+    return _exp_unit(m, r) * (bits << 23).as_float() * 2.0**-64
 
 
 def exp_normal(m: Scope, x: Num) -> Num:
     """e**x for x in [-87, 88]: no overflow, no denormals; NaN stays. At most 1 ulp."""
-    k, r = _reduce_ln2(m, x)
-    return (_exp_core(m, r) + 1.0) * ((k + 127) << 23).as_float()
+    bits, r = _reduce_ln2(m, x, bias=127)
+    return _exp_unit(m, r) * (bits << 23).as_float()
 
 
 def exp2(m: Scope, x: Num) -> Num:
     """2**x, at most 2 ulp; exact for integers."""
     x = m.minimum(m.maximum(x, -151.0), 129.0)
-    t = x + _ROUND
-    k = t.bits() - m.constant(_ROUND, "f32").bits()
-    p = _exp_core(m, (x - (t - _ROUND)) * 0.6931471805599453) + 1.0
-    return m.where(x > 128.5, INF, _scale(m, p, k))
+    t = x + (_ROUND + 254)
+    p = _exp_unit(m, (x - (t - (_ROUND + 254))) * 0.6931471805599453)
+    return m.where(x > 128.5, INF, _scale(m, p, t.bits()))
 
 
 def expm1(m: Scope, x: Num) -> Num:
     """e**x - 1, at most 2 ulp."""
-    k, r = _reduce_ln2(m, m.minimum(m.maximum(x, -40.0), 89.0))
-    half = ((k + 126) << 23).as_float()  # 2**(k-1): no overflow at k = 128
+    bits, r = _reduce_ln2(m, m.minimum(m.maximum(x, -40.0), 89.0), bias=126)
+    half = (bits << 23).as_float()  # 2**(k-1): no overflow at k = 128
     result = m.fma(_exp_core(m, r), half, half - 0.5) * 2.0
     return m.where(abs(x) < 2.0**-25, x, result)
 

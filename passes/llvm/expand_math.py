@@ -35,6 +35,9 @@ class ExpandMath(Pass):
 
     After: ``arith`` ops and ``math.fma`` on ``vector<8xf32>``.
 
+    A ``math.exp`` marked ``{kc.nonpositive}`` has arguments of at most 0 (a softmax after its maximum is taken off),
+    for which a cheaper form serves.
+
     ``fma=false``: the target has no fused multiply-add; polynomials then use a multiplication and an addition
     (error terms that need fusing still say ``math.fma``).
     """
@@ -59,7 +62,7 @@ class ExpandMath(Pass):
             self._expand(inner, ctx)
 
     def _expand(self, op: ir.Operation, ctx: PassContext) -> None:
-        from kc.builder.vmath import FUNCTIONS, fpowi, ipowi
+        from kc.builder.vmath import FUNCTIONS, exp_nonpositive, fpowi, ipowi
 
         ops = Ops(op.location, self.fma)
         element = _element(op.results[0].type)
@@ -78,6 +81,8 @@ class ExpandMath(Pass):
                     functions: list[Function] = [FUNCTIONS[name][exact] for name in ("math.sin", "math.cos")]
                 elif op.name == "math.fpowi":
                     functions = [fpowi]
+                elif op.name == "math.exp" and "kc.nonpositive" in op.attributes and not exact:
+                    functions = [exp_nonpositive]
                 else:
                     functions = [FUNCTIONS[op.name][exact]]
                 args = [_load(scope, value) for value in op.operands]

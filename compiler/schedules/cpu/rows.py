@@ -13,6 +13,7 @@ from kc.schedules.cpu.chunks import build_chunked
 from kc.schedules.cpu.folds import FOLDS, across, combine, neutral
 from kc.schedules.cpu.machine import Machine
 from kc.schedules.cpu.rows_plan import Sweep, keep_in_output, plan, reductions
+from kc.schedules.cpu.simplify import mark_nonpositive, uniform_divisors
 from kc.schedules.cpu.space import Operands, Space, accesses, diagonal, merge, supported
 
 
@@ -92,9 +93,10 @@ class _Chunk:
         self.sizes = space.sizes(builder, arguments)
         self.where = {dim: number for number, loop in enumerate(space.loops) for dim in loop}
         self._varies: dict[Expr, bool] = {}
-        per_column = {o: self.operands.varies((o.arg, o.coords), columns) for o in kernel.outputs}
-        self.row_outputs = [o for o in kernel.outputs if not per_column[o]]
-        outputs = [o for o in kernel.outputs if per_column[o]]
+        marked = [dataclasses.replace(o, expr=mark_nonpositive(o.expr)) for o in kernel.outputs]
+        per_column = {o: self.operands.varies((o.arg, o.coords), columns) for o in marked}
+        self.row_outputs = [o for o in marked if not per_column[o]]
+        outputs = [o for o in marked if per_column[o]]
         self.sweeps = plan(outputs, self.row_outputs, self.varies)
         self.keep_in = keep_in_output(self.sweeps, self.varies)
 
@@ -149,6 +151,48 @@ class _Chunk:
         return self.operands.load(node, self.point)
 
     def _sweep(self, sweep: Sweep, row: Emitter) -> None:
+        """Run a sweep; what its reductions give goes to ``folded``.
+
+        Quotients by a value of the row are products with its reciprocal where that is as good as the quotient.
+        """
+        builder = self.builder
+        fast, divisors = self._multiplying(sweep)
+        if divisors:
+            good = None
+            for divisor in divisors:
+                size = builder.create("math.absf", [row(divisor)], builder.type("f32"))
+                for bound, predicate in ((2.0**-100, 3), (2.0**100, 5)):  # oge, ole
+                    inside = builder.create("arith.cmpf", [size, builder.constant(bound, "f32")], builder.type("i1"),
+                                            {"predicate": f"{predicate} : i64"})
+                    good = inside if good is None else builder.create("arith.andi", [good, inside], builder.type("i1"))
+            types = [builder.type(wide(fold.type), self.lanes) for fold, _ in sweep.folds]
+            memo = dict(row.memo)  # what a branch emits does not outlive it
+            totals = builder.when(good, lambda: self._pass(fast, Emitter(builder, self._row_leaf, memo=dict(memo))),
+                                  lambda: self._pass(sweep, Emitter(builder, self._row_leaf, memo=dict(memo))), types)
+        else:
+            totals = self._pass(sweep, row)
+        for (fold, _), total in zip(sweep.folds, totals, strict=True):
+            value = across(builder, fold, total)
+            if not _ignored(fold):
+                value = combine(builder, fold, row(fold.init), value)
+            self.folded[fold] = value
+
+    def _multiplying(self, sweep: Sweep) -> tuple[Sweep, list[Expr]]:
+        """``sweep`` with ``uniform_divisors`` applied, and the divisors."""
+        known: dict[Expr, Expr] = {fold: fold for s in self.sweeps for fold, _ in s.folds}
+        found: dict[Expr, None] = {}
+
+        def change(expr: Expr) -> Expr:
+            result, divisors = uniform_divisors(expr, self.varies, known)
+            found.update(dict.fromkeys(divisors))
+            return result
+
+        fast = Sweep(tuple((fold, change(e)) for fold, e in sweep.folds),
+                     tuple((o, change(e)) for o, e in sweep.outputs), tuple((k, change(e)) for k, e in sweep.keeps))
+        return fast, list(found)
+
+    def _pass(self, sweep: Sweep, row: Emitter) -> list[Any]:
+        """The loops of a sweep; one vector of partial results a reduction."""
         builder, lanes, unroll = self.builder, self.lanes, self.unroll
         size, step = self.sizes[self.columns], lanes * unroll
         uniform = self._uniform(sweep, row)
@@ -179,12 +223,7 @@ class _Chunk:
             return [combine(builder, fold, total, builder.create("arith.select", [mask, value, blank], blank.type))
                     for (fold, _), total, value, blank in zip(sweep.folds, carried, values, neutrals, strict=True)]
 
-        totals = builder.loop(main, size, lanes, rest, totals)
-        for (fold, _), total in zip(sweep.folds, totals, strict=True):
-            value = across(builder, fold, total)
-            if not _ignored(fold):
-                value = combine(builder, fold, row(fold.init), value)
-            self.folded[fold] = value
+        return builder.loop(main, size, lanes, rest, totals)
 
     def _uniform(self, sweep: Sweep, row: Emitter) -> dict[int, Any]:
         """Vectors of what does not vary along the row, made before the loop: ``id(node)`` -> value."""

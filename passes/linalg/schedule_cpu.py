@@ -1,0 +1,73 @@
+"""``kc-schedule-cpu``: kernels get implementations for the CPU."""
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kc.bindings import ir
+from kc.kernels import analyze
+from kc.kernels.expr import General
+from kc.pass_base import Pass, PassContext
+from kc.rewrite import walk_ops
+from kc.schedules.cpu.machine import Machine
+
+if TYPE_CHECKING:
+    from kc.schedules import Schedule
+
+#: schedule classes in the order they are asked, ``module:Class``
+SCHEDULES = (
+    "kc.schedules.cpu.map:MapSchedule",
+    "kc.schedules.cpu.rows:RowsSchedule",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class ScheduleCpu(Pass):
+    """Analyse each kernel, pick a schedule for it, and build ``@kernel__impl`` beside it.
+
+    The kernel keeps its linalg body, which bufferization reads, and names its implementation::
+
+        func.func private @k(%x: tensor<8x128xf32>, %out: tensor<8x128xf32>) -> tensor<8x128xf32>
+            attributes {kc.kernel, kc.impl = @k__impl}
+        func.func private @k__impl(%x: memref<8x128xf32>, %out: memref<8x128xf32>) attributes {kc.impl}
+
+    A kernel that no schedule fits stays as it is and becomes loops later; a remark says why.
+
+    ``vector-bits``, ``registers``: of the widest vector unit; ``l1``, ``l2``: cache sizes in KiB; ``fma``: whether the
+    target fuses; ``parallel``: whether implementations use threads.
+    """
+
+    name: ClassVar[str] = "kc-schedule-cpu"
+    anchor: ClassVar[str] = "builtin.module"
+    level: ClassVar[str] = "linalg"
+    dialects: ClassVar[tuple[str, ...] | None] = ("arith", "func", "math", "memref", "scf", "vector")
+    vector_bits: int = 256
+    registers: int = 16
+    l1: int = 32
+    l2: int = 512
+    fma: bool = True
+    parallel: bool = True
+
+    def run(self, op: ir.Operation, ctx: PassContext) -> None:
+        machine = Machine(self.vector_bits, self.registers, self.l1 << 10, self.l2 << 10, self.fma, self.parallel)
+        schedules = [_load(path) for path in SCHEDULES]
+        for function in walk_ops(op, "func.func"):
+            if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:
+                continue
+            kernel = analyze(function)
+            if isinstance(kernel, General):
+                ctx.remark(function, f"kernel '@{kernel.name}' has no schedule: {kernel.reason}")
+                continue
+            chosen = next(filter(None, (schedule.pick(kernel, machine) for schedule in schedules)), None)
+            if chosen is None:
+                ctx.remark(function, f"kernel '@{kernel.name}' has no schedule: no CPU schedule of its family fits")
+                continue
+            chosen.build(kernel, op)
+            function.attributes["kc.impl"] = ir.FlatSymbolRefAttr.get(f"{kernel.name}__impl")
+
+
+def _load(path: str) -> type[Schedule[Machine]]:
+    module, _, attribute = path.partition(":")
+    found: Any = getattr(importlib.import_module(module), attribute)
+    return found
