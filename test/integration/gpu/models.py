@@ -1,10 +1,11 @@
 """The models of issue 2 on a GPU, from JAX and PyTorch, against float64.
 
-    python test/integration/gpu/models.py make DIR [--target nvptx:sm_90a]   where MLIR is installed: artifacts and answers
-    python test/integration/gpu/models.py run DIR                            on the GPU: needs kc.runtime and PyTorch only
+    python test/integration/gpu/models.py make DIR     where MLIR is installed: artifacts and answers
+    python test/integration/gpu/models.py run DIR      on the GPU: needs kc.runtime and PyTorch only
 
-``make`` writes, for each model × front end × dtype × {static, dynamic batch}, an artifact and the inputs and float64 answers
-of one or more batches; ``run`` loads them and prints the largest error of each. It fails when one is above its bound.
+``make`` writes, for each model, front end, dtype and {static, dynamic} batch, an artifact, the inputs of one or more
+calls and their float64 answers; ``run`` loads them and prints the largest error of each. It fails when one is above its
+bound.
 """
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ BOUNDS = {"float32": 5e-6, "bfloat16": 3e-2}
 STATIC, DYNAMIC = (3,), (1, 2, 5)
 
 
-def save_case(folder: Path, tag: str, executable: Any, calls: list[tuple[list[Any], list[Any]]], index: list[Any]) -> None:
+Calls = list[tuple[list[Any], list[Any]]]
+
+
+def save_case(folder: Path, tag: str, executable: Any, calls: Calls, index: list[Any]) -> None:
     """One artifact with its calls: (inputs, expected) each; bfloat16 is kept as its bits."""
     executable.save(folder / f"{tag}.kca")
     arrays: dict[str, Any] = {}
@@ -83,7 +87,8 @@ def make_jax(folder: Path, target: str, index: list[Any], only: str) -> None:
     import kc
 
     def cast(values: Any, dtype: Any) -> Any:
-        return jax.tree.map(lambda x: x.astype(dtype) if x.dtype.kind == "f" or x.dtype == ml_dtypes.bfloat16 else x, values)
+        floats = (numpy.dtype("float32"), numpy.dtype(ml_dtypes.bfloat16))
+        return jax.tree.map(lambda x: x.astype(dtype) if x.dtype in floats else x, values)
 
     for name, make in MAKERS.items():
         model = make()
