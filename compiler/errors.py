@@ -49,7 +49,9 @@ class PipelineError(KcError):
 
 
 class CompileError(KcError):
-    """A pass or a phase failed. ``pass_name`` names it where one is known."""
+    """A pass or a phase failed. ``pass_name`` names it where one is known; ``is_bug`` says that it raised by mistake."""
+
+    is_bug = False
 
     def __init__(
         self,

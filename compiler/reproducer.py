@@ -86,6 +86,9 @@ def reproducer_text(bytecode: bytes, pipeline: str, reason: str) -> str:
 
 _PIPELINE = re.compile(r'mlir_reproducer\s*:\s*\{[^}]*?pipeline\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _VERIFY = re.compile(r"mlir_reproducer\s*:\s*\{.*?verify_each\s*:\s*(true|false)", re.DOTALL)
+_SECTION = re.compile(
+    r'(,\s*)?external_resources\s*:\s*\{\s*mlir_reproducer\s*:\s*\{(?:"(?:[^"\\]|\\.)*"|[^}"])*\}\s*\}\s*(?=#-\})'
+)
 _COMMENT = re.compile(r"^// configuration: --pass-pipeline='(.*)'", re.MULTILINE)
 
 
@@ -102,8 +105,7 @@ def read_reproducer(text: str) -> tuple[str, bool] | None:
 
 def strip_reproducer(text: str) -> str:
     """``text`` without its ``mlir_reproducer`` resource, about which MLIR's parser would warn."""
-    section = re.compile(r"(,\s*)?external_resources\s*:\s*\{\s*mlir_reproducer\s*:\s*\{[^}]*\}\s*\}\s*(?=#-\})", re.DOTALL)
-    return re.sub(r"\{-#\s*#-\}", "", section.sub("", text))
+    return re.sub(r"\{-#\s*#-\}", "", _SECTION.sub("", text))
 
 
 def run_in_child(work: Callable[[], int]) -> int:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kc.context import make_context, parse_module
-from kc.diagnostics import Diagnostic, DiagnosticSink, print_diagnostic
+from kc.diagnostics import DiagnosticSink, print_diagnostic
 from kc.errors import CompileError, KcError, PipelineError
 from kc.pass_manager import PassManager
 from kc.record import Record
@@ -100,7 +100,7 @@ def _run(job: Job, source: str | bytes, sink: DiagnosticSink) -> bytes:
 
             verify_level(module, job.verify_level, sink)
     except CompileError as error:
-        _after_failure(job, error, sink)
+        _after_failure(job, error)
         raise
     with _timed(job, "Output"):
         return _print(job, module)
@@ -116,15 +116,12 @@ def _manager(job: Job, context: ir.Context) -> PassManager | None:
     return PassManager.parse_flags(job.flags, context) if job.flags else None
 
 
-def _after_failure(job: Job, error: CompileError, sink: DiagnosticSink) -> None:
-    """See that a failure is told, with the traceback of a bug, and write the reproducer."""
-    if not any(d.severity == "error" for d in error.diagnostics):
-        sink.emit(Diagnostic("error", None, error.message))
-    cause = error.__cause__
-    if job.verify_diagnostics is None and cause is not None and "a bug in the pass" in error.message:
+def _after_failure(job: Job, error: CompileError) -> None:
+    """Show the traceback of a bug, and write the reproducer."""
+    if job.verify_diagnostics is None and error.is_bug and error.__cause__ is not None:
         import traceback
 
-        traceback.print_exception(cause)
+        traceback.print_exception(error.__cause__)
     if job.recorder is not None and job.reproducer_path is not None:
         text = job.recorder.text(error.message)
         if text is not None:
