@@ -34,6 +34,7 @@ REGISTRY: dict[str, str] = {
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
     "kc-propagate-reshapes": "kc.passes.linalg.propagate_reshapes:PropagateReshapes",
     "kc-schedule-cpu": "kc.passes.linalg.schedule_cpu:ScheduleCpu",
+    "kc-schedule-nvptx": "kc.passes.linalg.schedule_nvptx:ScheduleNvptx",
     "kc-splat-to-fill": "kc.passes.linalg.splat_to_fill:SplatToFill",
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",
     "kc-uplift-while": "kc.passes.linalg.uplift_while:UpliftWhile",

@@ -42,7 +42,7 @@ class Device:
     of the global ``@counters`` of i32, zero when the module is loaded.
     """
 
-    def __init__(self, module: ir.Module | Any, kernel: Kernel, parameters: Sequence[Parameter], threads: int,
+    def __init__(self, module: ir.Operation, kernel: Kernel, parameters: Sequence[Parameter], threads: int,
                  min_blocks: int = 1, counters: int = 0) -> None:
         load_dialects()
         self.module_name, self.name = f"{kernel.name}_device", f"{kernel.name}_kernel"
@@ -64,8 +64,7 @@ class Device:
             }}"""
         parsed = ir.Operation.parse(text)
         parsed = getattr(parsed, "operation", parsed)
-        block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
-        block.append(parsed)
+        module.regions[0].blocks[0].append(parsed)
         function = list(parsed.regions[0].blocks[0].operations)[-1]
         self.block = function.regions[0].blocks[0]
         self._values = {parameter.name: Value(argument)
@@ -86,9 +85,8 @@ class Host:
     def __init__(self, module: Any, kernel: Kernel) -> None:
         self.module = module
         self.kernel = kernel
-        self.outer = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
-        operation = getattr(module, "operation", module)
-        operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+        self.outer = module.regions[0].blocks[0]
+        module.attributes["gpu.container_module"] = ir.UnitAttr.get()
         types = [mlir_type(_argument_type(operand)) for operand in kernel.operands]
         with ir.InsertionPoint(self.outer):
             self.function = func.FuncOp(f"{kernel.name}__impl", ir.FunctionType.get(types, []), visibility="private")
@@ -178,13 +176,11 @@ def _argument_type(operand: Any) -> str:
 
 
 def _declared(module: Any, name: str) -> bool:
-    block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
     return any("sym_name" in op.operation.attributes and op.operation.attributes["sym_name"].value == name
-               for op in block.operations)
+               for op in module.regions[0].blocks[0].operations)
 
 
 def declare(module: Any, name: str, arguments: str) -> None:
     """Declares the runtime function ``name`` once in ``module``."""
     if not _declared(module, name):
-        block = module.body if hasattr(module, "body") else module.regions[0].blocks[0]
-        block.append(ir.Operation.parse(f"func.func private @{name}({arguments})"))
+        module.regions[0].blocks[0].append(ir.Operation.parse(f"func.func private @{name}({arguments})"))

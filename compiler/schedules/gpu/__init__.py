@@ -1,0 +1,11 @@
+"""Schedules for NVIDIA GPUs: sm_90a has all families, sm_80 and later all but the tensor-core ones."""
+from __future__ import annotations
+
+#: schedule classes in the order in which they are asked, ``module:Class``
+SCHEDULES = (
+    "kc.schedules.gpu.attention:AttentionSchedule",
+    "kc.schedules.gpu.contraction:ContractionSchedule",
+    "kc.schedules.gpu.simt:SimtSchedule",
+    "kc.schedules.gpu.rows:RowsSchedule",
+    "kc.schedules.gpu.map:MapSchedule",
+)

@@ -59,8 +59,9 @@ class MapSchedule:
             vector //= 2
         return cls(vector)
 
-    def build(self, kernel: Map, module: Any, location: Any) -> None:
+    def build(self, kernel: Map, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
+        location = module.location
         plan = _Plan.of(kernel)
         assert plan is not None
         items = [*plan.loads.values(), *plan.outputs]

@@ -88,8 +88,9 @@ class RowsSchedule:
             return cls(vector, 256, 1, True, 3)
         return cls(vector, 512, 1, True, 2 if words <= 36 else 1)
 
-    def build(self, kernel: Rows, module: Any, location: Any) -> None:
+    def build(self, kernel: Rows, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
+        location = module.location
         plan = RowsPlan.of(kernel)
         assert plan is not None
         items = [*plan.loads.values(), *plan.outputs]

@@ -58,8 +58,9 @@ class SimtSchedule:
                 break
         return cls(*best)
 
-    def build(self, kernel: Contraction, module: Any, location: Any) -> None:
+    def build(self, kernel: Contraction, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
+        location = module.location
         plan = SimtPlan.of(kernel)
         assert plan is not None
         arguments = Arguments(kernel, kernel.dims, plan.extents)

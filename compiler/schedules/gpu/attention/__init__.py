@@ -44,8 +44,9 @@ class AttentionSchedule:
         problem = Problem.of(kernel)
         return cls(Config.pick(problem), features.multiprocessors) if problem else None
 
-    def build(self, kernel: Attention, module: Any, location: Any) -> None:
+    def build(self, kernel: Attention, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
+        location = module.location
         problem = Problem.of(kernel)
         assert problem is not None
         tensors = (problem.query, problem.key, problem.value, problem.output)

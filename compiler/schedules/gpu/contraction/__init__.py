@@ -39,8 +39,9 @@ class ContractionSchedule:
         tile = pick_tile(problem, features) if problem else None
         return cls(tile, features.multiprocessors) if tile else None
 
-    def build(self, kernel: Contraction, module: Any, location: Any) -> None:
+    def build(self, kernel: Contraction, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
+        location = module.location
         problem = Problem.of(kernel)
         assert problem is not None
         stored = [number for number, by_map in enumerate(problem.tensor_outputs) if by_map]
