@@ -17,6 +17,9 @@ from kc.kernels.reader import Reader
 from kc.kernels.structured import Unreadable
 
 
+_ATTENTION_DEPTH = 4  # clusters between the two products of an attention, the score's included
+
+
 @dataclasses.dataclass(frozen=True)
 class Policy:
     """Bounds on what is fused. Neutral to the target."""
@@ -76,6 +79,7 @@ class Clustering:
             candidates.pop(id(cluster), None)
             todo = [c for key, c in candidates.items() if key not in tried]
             if not todo:
+                self._absorb_attention(cluster)
                 return
             producer = max(todo, key=_weight)
             tried.add(id(producer))
@@ -85,6 +89,64 @@ class Clustering:
                 cluster.kernel = kernel
                 for member in producer.members:
                     self.cluster_of[member] = cluster
+
+    def _absorb_attention(self, cluster: Cluster) -> None:
+        """Joins the contraction ``cluster`` with the softmax and the score before it if the three are an attention."""
+        if not isinstance(cluster.kernel, E.Contraction):
+            return
+        above: dict[int, Cluster] = {}
+        frontier = [cluster]
+        for _ in range(_ATTENTION_DEPTH):
+            frontier = [c for f in frontier for c in self._producer_clusters(f) if id(c) not in above]
+            above.update((id(c), c) for c in frontier)
+            frontier = [c for c in frontier if isinstance(c.kernel, (E.Rows, E.Map, E.General))]
+        for score in above.values():
+            if not isinstance(score.kernel, E.Contraction):
+                continue
+            between = [c for c in above.values() if c is score or self._depends(c, score, above)]
+            members = sorted(m for c in (*between, cluster) for m in c.members)
+            if len(members) > self.policy.max_ops or not self._is_convex(members):
+                continue
+            kernel = self._analyze(members)
+            if isinstance(kernel, E.Attention):
+                cluster.members, cluster.kernel = members, kernel
+                self.cluster_of.update(dict.fromkeys(members, cluster))
+                return
+
+    def _producer_clusters(self, cluster: Cluster) -> list[Cluster]:
+        found = {id(c): c for c in (self.cluster_of[p] for p in self.compute_producers(cluster.members))}
+        found.pop(id(cluster), None)
+        return list(found.values())
+
+    def _depends(self, cluster: Cluster, source: Cluster, within: dict[int, Cluster]) -> bool:
+        """Whether ``cluster`` uses results of ``source``, directly or through clusters of ``within``."""
+        stack, seen = [cluster], {id(cluster)}
+        while stack:
+            for producer in self._producer_clusters(stack.pop()):
+                if producer is source:
+                    return True
+                if id(producer) in within and id(producer) not in seen:
+                    seen.add(id(producer))
+                    stack.append(producer)
+        return False
+
+    def _is_convex(self, members: list[int]) -> bool:
+        """Whether no path leaves ``members`` and comes back."""
+        inside = set(members)
+        seen: set[int] = set()
+        stack = [user for m in members for user in self._direct_users(m) if user not in inside]
+        while stack:
+            number = stack.pop()
+            if number in inside:
+                return False
+            if number in seen:
+                continue
+            seen.add(number)
+            cluster = self.cluster_of.get(number)
+            for member in cluster.members if cluster is not None else (number,):
+                seen.add(member)
+                stack.extend(self._direct_users(member))
+        return True
 
     def _merged(self, producer: Cluster, consumer: Cluster, number: int) -> E.Kernel | None:
         members = sorted((*producer.members, *consumer.members))

@@ -285,6 +285,8 @@ class Attention(Kernel):
     causal: bool = False
     probs_type: str = "f32"
     outputs: tuple[Output, ...] = ()
+    safe: bool = False
+    masked: float = float("-inf")
 
 
 @dataclasses.dataclass(frozen=True)
