@@ -157,18 +157,7 @@ def own_array(
     buffer = _buffer_type(extent * dtype.itemsize).from_address(data)  # type: ignore[attr-defined]
     if base != data:
         buffer.base = base
-    array: NDArray[Any] = np.ndarray(shape, dtype.numpy, buffer=buffer, strides=byte_strides)
-    return sign_extend(array, dtype) if dtype.is_narrow and dtype.code == dtypes.INT else array
-
-
-def sign_extend(array: NDArray[Any], dtype: dtypes.DType) -> NDArray[Any]:
-    """Machine code leaves zeros above a narrow value's bits; ml_dtypes wants copies of its sign. In place."""
-    raw = array.view(np.int8)
-    half = 1 << (dtype.bits - 1)
-    np.bitwise_and(raw, 2 * half - 1, out=raw)
-    np.bitwise_xor(raw, half, out=raw)
-    np.subtract(raw, half, out=raw)
-    return array
+    return np.ndarray(shape, dtype.numpy, buffer=buffer, strides=byte_strides)
 
 
 def _download(result: Result) -> NDArray[Any]:
@@ -185,7 +174,7 @@ def _download(result: Result) -> NDArray[Any]:
             raise ExecutionError(last_error())
     finally:
         result.free()
-    return sign_extend(array, result.dtype) if result.dtype.is_narrow and result.dtype.code == dtypes.INT else array
+    return array
 
 
 _adopters: dict[type, Callable[[Any, Spec, int], View]] = {}
@@ -240,7 +229,7 @@ def adopt_numpy(array: NDArray[Any], spec: Spec, index: int, kind: Kind = NUMPY)
     shape = array.shape
     if dtype is not None:
         if dtype.is_narrow and dtype.code == dtypes.INT:
-            # ml_dtypes copies the sign into the rest of the byte, machine code wants zeros there.
+            # Machine code wants zeros above the value (and leaves them); ml_dtypes also takes copies of the sign.
             array = np.ascontiguousarray(array).view(np.uint8) & ((1 << dtype.bits) - 1)
         elif not (array.flags.c_contiguous and array.flags.aligned):
             array = array.copy(order="C")

@@ -22,14 +22,19 @@ extern void __kmpc_fork_call(void *, int32_t, void *, ...);
 extern void __kmpc_push_num_threads(void *, int32_t, int32_t);
 extern int32_t __kmpc_global_thread_num(void *);
 extern void __kmpc_barrier(void *, int32_t);
-extern void __kmpc_for_static_init_8u(void *, int32_t, int32_t, int32_t *, uint64_t *, uint64_t *, int64_t *, int64_t, int64_t);
-extern void __kmpc_for_static_init_4(void *, int32_t, int32_t, int32_t *, int32_t *, int32_t *, int32_t *, int32_t, int32_t);
+typedef int32_t i32; typedef int64_t i64; typedef uint64_t u64;
+extern void __kmpc_for_static_init_8u(void *, i32, i32, i32 *, u64 *, u64 *, i64 *, i64, i64);
+extern void __kmpc_for_static_init_4(void *, i32, i32, i32 *, i32 *, i32 *, i32 *, i32, i32);
 extern void __kmpc_for_static_fini(void *, int32_t);
 extern void __kmpc_dispatch_init_8u(void *, int32_t, int32_t, uint64_t, uint64_t, int64_t, int64_t);
 extern int32_t __kmpc_dispatch_next_8u(void *, int32_t, int32_t *, uint64_t *, uint64_t *, int64_t *);
 extern int32_t __kmpc_reduce(void *, int32_t, int32_t, uint64_t, void *, void *, void *);
 extern void __kmpc_end_reduce(void *, int32_t, void *);
 struct Context { int64_t n, kind, chunk; int32_t *hits; int32_t *owner; };
+static void hit(struct Context *c, int64_t i, int32_t thread) {
+  __atomic_fetch_add(&c->hits[i], 1, __ATOMIC_RELAXED);
+  if (c->owner) c->owner[i] = thread;
+}
 """
 
 LOOPS = OPENMP + """
@@ -39,21 +44,21 @@ static void body(int32_t *gtid, int32_t *btid, struct Context *c) {
     uint64_t lo, hi; int64_t st;
     __kmpc_dispatch_init_8u(0, *gtid, 35 | 1 << 30, 1, c->n, 1, c->chunk);
     while (__kmpc_dispatch_next_8u(0, *gtid, &last, &lo, &hi, &st))
-      for (uint64_t i = lo; i <= hi; i++) { __atomic_fetch_add(&c->hits[i - 1], 1, __ATOMIC_RELAXED); c->owner[i - 1] = *gtid; }
+      for (uint64_t i = lo; i <= hi; i++) hit(c, i - 1, *gtid);
   } else if (c->kind == 4) {
     int32_t lo = 0, hi = c->n - 1, st = 1;
     __kmpc_for_static_init_4(0, *gtid, 34, &last, &lo, &hi, &st, 1, 0);
-    for (int32_t i = lo; i <= hi; i++) { __atomic_fetch_add(&c->hits[i], 1, __ATOMIC_RELAXED); c->owner[i] = *gtid; }
+    for (int32_t i = lo; i <= hi; i++) hit(c, i, *gtid);
   } else {
     uint64_t lo = 0, hi = (uint64_t)c->n - 1; int64_t st = 1;
     __kmpc_for_static_init_8u(0, *gtid, c->kind, &last, &lo, &hi, &st, 1, c->chunk);
     if (c->kind == 34) {
       uint64_t count = hi - lo + 1;
-      for (uint64_t k = 0; k < count; k++) { __atomic_fetch_add(&c->hits[lo + k], 1, __ATOMIC_RELAXED); c->owner[lo + k] = *gtid; }
+      for (uint64_t k = 0; k < count; k++) hit(c, lo + k, *gtid);
     } else {
       uint64_t size = hi - lo + 1;
       for (; size && lo < (uint64_t)c->n; lo += st)
-        for (uint64_t i = lo; i < lo + size && i < (uint64_t)c->n; i++) { __atomic_fetch_add(&c->hits[i], 1, __ATOMIC_RELAXED); c->owner[i] = *gtid; }
+        for (uint64_t i = lo; i < lo + size && i < (uint64_t)c->n; i++) hit(c, i, *gtid);
     }
   }
   __kmpc_for_static_fini(0, *gtid);
@@ -91,7 +96,7 @@ static void body(int32_t *gtid, int32_t *btid, struct Context *c) {
     uint64_t lo, hi; int64_t st; int32_t last;
     __kmpc_dispatch_init_8u(0, *gtid, 35, 1, c->n, 1, 1);
     while (__kmpc_dispatch_next_8u(0, *gtid, &last, &lo, &hi, &st))
-      for (uint64_t i = lo; i <= hi; i++) __atomic_fetch_add(&c->hits[loop * c->n + i - 1], 1, __ATOMIC_RELAXED);
+      for (uint64_t i = lo; i <= hi; i++) hit(c, loop * c->n + i - 1, *gtid);
     if (c->kind) __kmpc_barrier(0, *gtid);
   }
 }
@@ -192,8 +197,13 @@ def check_several_callers() -> None:
 
 
 RAISING = OPENMP + """
-static void body(int32_t *gtid, int32_t *btid, int64_t *who) { if (*gtid == *who) kc_raise("index 7 is out of range"); }
-void kc_entry_main(void **args) { __kmpc_fork_call(0, 1, body, ((D1 *)args[0])->data); give1(args[1], _mlir_memref_to_llvm_alloc(4), 1); }
+static void body(int32_t *gtid, int32_t *btid, int64_t *who) {
+  if (*gtid == *who) kc_raise("index 7 is out of range");
+}
+void kc_entry_main(void **args) {
+  __kmpc_fork_call(0, 1, body, ((D1 *)args[0])->data);
+  give1(args[1], _mlir_memref_to_llvm_alloc(4), 1);
+}
 """
 
 

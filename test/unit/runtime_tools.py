@@ -23,7 +23,9 @@ extern void *_mlir_memref_to_llvm_alloc(int64_t);
 extern void *_mlir_memref_to_llvm_aligned_alloc(int64_t, int64_t);
 extern void _mlir_memref_to_llvm_free(void *);
 extern void kc_raise(const char *);
-static inline void give1(D1 *r, void *p, int64_t n) { r->base = r->data = p; r->offset = 0; r->size[0] = n; r->stride[0] = 1; }
+static inline void give1(D1 *r, void *p, int64_t n) {
+  r->base = r->data = p; r->offset = 0; r->size[0] = n; r->stride[0] = 1;
+}
 """
 
 
@@ -36,10 +38,8 @@ def compile_c(source: str, *flags: str) -> bytes:
         path = Path(folder) / "source.c"
         path.write_text(PRELUDE + source)
         output = path.with_suffix(".o")
-        subprocess.run(
-            [compiler, "-O2", "-fPIC", "-Wno-unused", "-fno-stack-protector", *flags, "-c", str(path), "-o", str(output)],
-            check=True,
-        )
+        options = ["-O2", "-fPIC", "-Wno-unused", "-fno-stack-protector", *flags]
+        subprocess.run([compiler, *options, "-c", str(path), "-o", str(output)], check=True)
         return output.read_bytes()
 
 
@@ -78,5 +78,5 @@ def program(
     """A CPU program with the one entry ``main``."""
     if isinstance(objects, bytes):
         objects = {"main.o": objects}
-    whole = {"version": 1, "target": "cpu", "entries": {"main": entry(args, results)}, "objects": list(objects), **manifest}
-    return Program.from_manifest(whole, {**objects, **(files or {})})
+    whole = {"version": 1, "target": "cpu", "entries": {"main": entry(args, results)}, "objects": list(objects)}
+    return Program.from_manifest({**whole, **manifest}, {**objects, **(files or {})})

@@ -34,5 +34,7 @@ def test_threads(threads: int, spin: int) -> None:
 def test_size_of_the_team(environment: dict[str, str], threads: int) -> None:
     base = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     code = "import kc.runtime; print(kc.runtime.num_threads())"
-    done = subprocess.run([sys.executable, "-c", code], env={**base, **environment}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**base, **environment}, stdout=subprocess.PIPE, check=True
+    )
     assert int(done.stdout) == threads
