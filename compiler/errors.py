@@ -49,7 +49,7 @@ class PipelineError(KcError):
 
 
 class CompileError(KcError):
-    """A pass or a phase failed. ``pass_name`` names it where one is known; ``is_bug`` says that it raised by mistake."""
+    """A pass or a phase failed. ``pass_name`` names it where it is known; ``is_bug``: it raised by mistake."""
 
     is_bug = False
 

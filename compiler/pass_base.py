@@ -43,6 +43,12 @@ class PassContext:
         """Emit a remark: what the pass did or could not do, for those who ask."""
         self._emit("remark", where, message, notes)
 
+    def run_pipeline(self, op: ir.Operation, text: str) -> None:
+        """Run a pipeline on ``op`` as a part of this pass; its diagnostics and failures become those of the pass."""
+        from kc.pass_manager import run_pipeline
+
+        run_pipeline(op, text, sink=self.sink)
+
     def count(self, name: str, number: int = 1) -> None:
         """Add to a number that ``--mlir-pass-statistics`` shows for this pass, such as ``kernels-formed``."""
         self.counts[name] = self.counts.get(name, 0) + number

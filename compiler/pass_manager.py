@@ -1,9 +1,9 @@
 """Run textual pipelines that mix native and Python passes at any anchor.
 
-The text is parsed into a tree (``pipeline_text``) and the tree into a plan (``pass_plan``): runs of native passes become
-one native pass manager each, Python passes are called directly, and a nested group that holds a Python pass is walked by
-kc over the ops directly inside, which is MLIR's own rule (``pass_run``). With instrumentation every pass is a step of its
-own, so that printing, timing and reproducers cover native and Python passes alike.
+The text is parsed into a tree (``pipeline_text``) and the tree into a plan (``pass_plan``): runs of native passes
+become one native pass manager each, Python passes are called directly, and a nested group that holds a Python pass is
+walked by kc over the ops directly inside, which is MLIR's own rule (``pass_run``). With instrumentation every pass is a
+step of its own, so that printing, timing and reproducers cover native and Python passes alike.
 """
 from __future__ import annotations
 

@@ -60,7 +60,7 @@
 // FINE: arith.constant 7
 // RUN: not cat %t.rep
 
-// RUN: not kc-opt %s --run-reproducer 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not kc-opt %S/output.mlir --run-reproducer 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: is no reproducer: it holds no mlir_reproducer pipeline
 func.func @f(%a: i32) -> (i32, i32) {
   %c = arith.constant 0 : i32
