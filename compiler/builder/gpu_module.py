@@ -2,7 +2,7 @@
 
 ``Device`` makes ``gpu.module @K_device { llvm.func @K_kernel(...) }``; ``Host`` makes ``func.func private @K__impl(memrefs)``
 with the launch's arithmetic. Both go into the module that holds ``@K``. A tensor's pointer reaches the kernel as
-``!llvm.ptr<1>``, a run-time extent as ``i64``, a tensor map as ``!llvm.ptr`` with ``llvm.byval``.
+``!llvm.ptr<1>`` (``!llvm.ptr`` on the host), a run-time extent as ``i64``, a tensor map as ``!llvm.ptr`` with ``llvm.byval``.
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from kc.bindings import arith, func, gpu, ir, llvm, memref
+from kc.bindings import arith, func, ir, llvm, memref
 from kc.builder.gpu import Operand, Value, at, const, lift, mlir_type
 from kc.kernels.expr import Kernel
 
@@ -105,10 +105,10 @@ class Host:
     def argument(self, number: int) -> Value:
         return Value(self.block.arguments[number])
 
-    def pointer(self, number: int, kind: str = "!llvm.ptr<1>") -> Value:
+    def pointer(self, number: int) -> Value:
         """Where the tensor argument's first element is."""
         index = memref.extract_aligned_pointer_as_index(self.argument(number).ssa)
-        return Value(llvm.inttoptr(mlir_type(kind), arith.index_cast(mlir_type("i64"), index)))
+        return Value(llvm.inttoptr(mlir_type("!llvm.ptr"), arith.index_cast(mlir_type("i64"), index)))
 
     def scalar(self, number: int) -> Value:
         """A by-value argument; ``index`` becomes ``i64``."""
@@ -150,7 +150,7 @@ class Host:
         """
         pointer = mlir_type("!llvm.ptr")
         storage = llvm.alloca(pointer, const(1, "i64").ssa, ir.TypeAttr.get(mlir_type("!llvm.array<128 x i8>")), alignment=64)
-        base = self.pointer(number, "!llvm.ptr").ssa
+        base = self.pointer(number).ssa
         arrays = [self._array("i64", dims, 8), self._array("i64", list(strides) or [0], 8), self._array("i32", box, 4)]
         declare(self.module, "kc_gpu_tensor_map_encode",
                 "!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64")
@@ -160,13 +160,19 @@ class Host:
         return Value(storage)
 
     def launch(self, device: Device, grid: Operand | Sequence[Operand], arguments: Sequence[Value], shared: int = 0) -> None:
-        """``gpu.launch_func`` of ``device`` with ``grid`` blocks (i64 or int, up to three) and ``shared`` bytes."""
+        """A launch of ``device`` with ``grid`` blocks (i64 or int, up to three) and ``shared`` bytes.
+
+        Until buffers are freed it is a call of ``@K__launch {kc.launch = @K_device::@K_kernel}``, because the deallocation pass
+        refuses ops whose effects it does not know; ``kc-expand-launches`` makes it a ``gpu.launch_func``.
+        """
         blocks = list(grid) if isinstance(grid, (list, tuple)) else [grid]
-        sizes = [lift(size, "i64").resize("index").ssa for size in [*blocks, 1, 1][:3]]
-        threads = [const(size, "index").ssa for size in (device.threads, 1, 1)]
-        dynamic = const(shared).ssa if shared else None
-        gpu.LaunchFuncOp([device.module_name, device.name], tuple(sizes), tuple(threads),
-                         [argument.ssa for argument in arguments], dynamic_shared_memory_size=dynamic)
+        sizes = [lift(size, "i64").resize("index") for size in [*blocks, 1, 1][:3]]
+        sizes += [const(size, "index") for size in (device.threads, 1, 1)]
+        operands = [*sizes, const(shared), *arguments]
+        name = f"{self.kernel.name}__launch"
+        kinds = ", ".join(operand.kind for operand in operands)
+        declare(self.module, name, kinds, f" attributes {{kc.launch = @{device.module_name}::@{device.name}}}")
+        func.CallOp([], ir.FlatSymbolRefAttr.get(name), [operand.ssa for operand in operands])
 
 
 def _argument_type(operand: Any) -> str:
@@ -180,7 +186,7 @@ def _declared(module: Any, name: str) -> bool:
                for op in module.regions[0].blocks[0].operations)
 
 
-def declare(module: Any, name: str, arguments: str) -> None:
-    """Declares the runtime function ``name`` once in ``module``."""
+def declare(module: Any, name: str, arguments: str, attributes: str = "") -> None:
+    """Declares the function ``name`` once in ``module``."""
     if not _declared(module, name):
-        module.regions[0].blocks[0].append(ir.Operation.parse(f"func.func private @{name}({arguments})"))
+        module.regions[0].blocks[0].append(ir.Operation.parse(f"func.func private @{name}({arguments}){attributes}"))

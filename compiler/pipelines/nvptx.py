@@ -24,7 +24,7 @@ PHASES: tuple[Phase, ...] = (
         start="loops",
         end="gpu",
         pipeline="builtin.module("
-        "kc-bind-impls,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},kc-lower-asserts,"
+        "kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},kc-lower-asserts,"
         "func.func(linalg-generalize-named-ops,scf-forall-to-parallel,loop-invariant-code-motion,"
         "kc-convert-linalg-to-gpu{block=<block>},kc-convert-loops-to-gpu{block=<block>}),"
         "kc-gpu-host-memory,canonicalize,cse)",
