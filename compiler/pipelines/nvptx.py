@@ -11,7 +11,7 @@ PHASES: tuple[Phase, ...] = (
         start="linalg",
         end="loops",
         pipeline="builtin.module("
-        "kc-mark-entry-points,"
+        "kc-legalize-asserts{mode=drop},kc-mark-entry-points,"
         "func.func(kc-splat-to-fill,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,"
         "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},"
         "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
