@@ -228,7 +228,7 @@ def adopt_numpy(array: NDArray[Any], spec: Spec, index: int, kind: Kind = NUMPY)
     text = dtype.name if dtype else f"{array.dtype} (byte order {array.dtype.byteorder})"
     shape = array.shape
     if dtype is not None:
-        if dtype.is_narrow and dtype.code == dtypes.INT:
+        if dtype.is_narrow:
             # Machine code wants zeros above the value (and leaves them); ml_dtypes also takes copies of the sign.
             array = np.ascontiguousarray(array).view(np.uint8) & ((1 << dtype.bits) - 1)
         elif not (array.flags.c_contiguous and array.flags.aligned):
