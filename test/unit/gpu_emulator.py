@@ -21,8 +21,17 @@ _FILL = 0xA5
 _NUMBERS = {"block_id": "bx", "thread_id": "tx", "grid_dim": "gx", "block_dim": "nx"}
 
 
-def compile_to_outline(text: str, *, prepare: str = "") -> Any:
-    """Parse ``text`` (linalg level), run the pipeline ``prepare``, then the road's phases up to ``gpu-outline``."""
+PREPARE = (
+    "builtin.module(kc-externalize-constants{threshold=0},"
+    "func.func(kc-host-scalars,loop-invariant-code-motion,canonicalize,cse,kc-uplift-while),canonicalize,cse)"
+)
+
+
+def compile_to_outline(text: str, *, prepare: str = PREPARE, block: int = 32) -> Any:
+    """Parse ``text`` (linalg level), run the pipeline ``prepare``, then the road's phases up to ``gpu-outline``.
+
+    Blocks are small, because every thread of a kernel with barriers is a thread of this machine.
+    """
     from kc.context import make_context, parse_module
     from kc.pass_manager import run_pipeline
     from kc.pipelines.nvptx import PHASES
@@ -31,24 +40,30 @@ def compile_to_outline(text: str, *, prepare: str = "") -> Any:
     module = parse_module(text, make_context(), "test.mlir")
     if prepare:
         run_pipeline(module, prepare)
-    run_phases(module, up_to(PHASES, "gpu-outline", "linalg"))
+    run_phases(module, up_to(PHASES, "gpu-outline", "linalg"), {"block": str(block)})
     return module
 
 
 class Emulator:
-    """One program, ready to run."""
+    """One program, ready to run. ``params`` are the trailing arguments of each entry that the compiler added
+    (constants).
+    """
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, params: dict[str, list[np.ndarray]] | None = None) -> None:
         from kc.codegen import emit, llvm_ir
+        from kc.pass_manager import run_pipeline
         from kc.pipelines.nvptx import PHASES
         from kc.pipelines.run import run_phases
-
-        self.kernels = _kernels(module)  # before the host's phase, which only wants the modules' symbols
-        device = _as_functions(module)
-        run_phases(module, [phase for phase in PHASES if phase.name == "gpu-host"])
         from kc.targets.nvptx import kernel_table, split
 
+        self.params = params or {}
+        self.kernels = _kernels(module)  # before the host's phase, which only wants the modules' symbols
+        device = _as_functions(module)
+        run_pipeline(module, "builtin.module(kc-convert-gpu-launch)")
         self.table = kernel_table(module)
+        for op in [o.operation for o in module.body.operations if o.operation.name == "gpu.module"]:
+            op.erase()  # the kernels are not at the llvm level, which the host's phase would have them
+        run_phases(module, [phase for phase in PHASES if phase.name == "gpu-host"])
         host, _ = split(module)
         objects = [emit.host_object(llvm_ir.translate(op), opt="O1") for op in (host, device.operation)]
         self.signatures = _signatures(device)
@@ -147,6 +162,7 @@ class Emulator:
         checked to be unchanged afterwards; everything but the results must be freed."""
         before = set(self._allocations)
         inputs, descriptors = [], []
+        arrays = (*arrays, *self.params.get(entry, ()))
         for array in arrays:
             array = np.ascontiguousarray(array)
             pointer = self._alloc(array.nbytes)
