@@ -218,6 +218,27 @@ class CpuBuilder(Ops):
         return self.create("memref.collapse_shape", [memref], self.type(memref_type(sizes, element)),
                            {"reassociation": f"[{text}]"})
 
+    def cast(self, memref: Any, kind: str) -> Any:
+        """``memref.cast`` to a type of more or less dynamic shape."""
+        if str(memref.type) == kind:
+            return memref
+        return self.create("memref.cast", [memref], self.type(kind))
+
+    def matrix(self, memref: Any, offsets: Sequence[Index]) -> Any:
+        """The last two axes, whole, at ``offsets`` of the others, as a rank-2 memref."""
+        rank = len(offsets)
+        if rank == 2:
+            return memref
+        sizes = [self.dim(memref, axis) for axis in (rank - 2, rank - 1)]
+        dynamic = str(ir.ShapedType.get_dynamic_size())
+        leading = [self.index(value) for value in offsets[:-2]]
+        static = {"static_offsets": [dynamic] * (rank - 2) + ["0", "0"],
+                  "static_sizes": ["1"] * (rank - 2) + [dynamic] * 2, "static_strides": ["1"] * rank}
+        kind = f"memref<?x?x{_element(memref)}, strided<[?, 1], offset: ?>>"
+        return self.create("memref.subview", [memref, *leading, *sizes], self.type(kind), {
+            "operandSegmentSizes": f"array<i32: 1, {rank - 2}, 2, 0>",
+            **{name: f"array<i64: {', '.join(values)}>" for name, values in static.items()}})
+
     def raw(self, memref: Any, shape: Sequence[int | None], element: str) -> Any:
         """An identity-layout memref with its elements as they are loaded (see ``STORAGE``)."""
         if element not in STORAGE:

@@ -178,6 +178,16 @@ class Operands:
             result.append(self.builder.add(self.builder.mul(value, coord.scale), coord.offset))
         return result
 
+    def unflatten(self, flat: IndexValue, loops: Sequence[int], sizes: Sequence[IndexValue]
+                  ) -> list[tuple[int, IndexValue]]:
+        """(loop, value) for the loops of a group walked in row-major order by ``flat``."""
+        result: list[tuple[int, IndexValue]] = []
+        rest = flat
+        for loop in reversed(loops[1:]):
+            result.append((loop, self.builder.rem(rest, sizes[loop])))
+            rest = self.builder.div(rest, sizes[loop])
+        return [*result, (loops[0], rest)] if loops else []
+
     def varies(self, access: Access, loop: int | None) -> bool:
         """Whether the access depends on merged loop ``loop``."""
         return loop is not None and any(coord.dim == loop for coord in self.view(access).coords)
@@ -214,6 +224,12 @@ class Operands:
             self.builder.vector_store(value, memref, indices, lanes, mask)
         else:
             self.builder.scatter(value, memref, indices, axis, lanes, mask)
+
+
+def contiguous(space: Space, touched: Iterable[Access], loop: int) -> bool:
+    """Whether every access that varies along ``loop`` does so by neighbouring elements."""
+    return all(coord.dim != loop or (axis == len(space.views[access].coords) - 1 and coord.scale == 1)
+               for access in touched for axis, coord in enumerate(space.views[access].coords))
 
 
 def diagonal(space: Space) -> bool:

@@ -1,0 +1,4 @@
+"""Contractions: matrix products with prologues and epilogues, in blocks that fit the caches."""
+from kc.schedules.cpu.contraction.schedule import ContractionSchedule
+
+__all__ = ["ContractionSchedule"]
