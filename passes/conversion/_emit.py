@@ -293,6 +293,8 @@ class Emitter:
     def _slice(self, name: str, tensors: list[ir.Value], offsets: Sequence[Index], sizes: Sequence[Index],
                strides: Sequence[Index], type_: ir.Type) -> ir.Value:
         attributes: dict[str, ir.Attribute] = {}
+        # an empty slice may start at the very end, which MLIR takes for out of bounds
+        offsets = [0 if isinstance(n, int) and n == 0 else o for o, n in zip(offsets, sizes, strict=True)]
         operands = list(tensors)
         segments = [1] * len(tensors)
         for key, values in (("offsets", offsets), ("sizes", sizes), ("strides", strides)):
