@@ -54,7 +54,7 @@ class Entry:
         result_words = sum(2 if spec.scalar else 3 + 2 * len(spec.shape) for spec in signature.results)
         self._words_type = ctypes.c_int64 * (len(signature.args) + 2 + result_words)
         # Shapes of results that are known; None: to be read after the call.
-        self._result_shapes = tuple(spec.shape if spec.is_static else None for spec in signature.results)
+        self._result_shapes = tuple(spec.static_shape for spec in signature.results)
         self._layouts: dict[tuple[tuple[int, ...], ...], Any] = {}
         self._param_shapes = {
             spec.param: tuple(program.manifest["params"][spec.param]["shape"])

@@ -21,7 +21,7 @@ VERSION = 1
 def as_bytes(data: object) -> memoryview:
     """The bytes of a file's contents (bytes, any buffer, a NumPy array of any type) without a copy if contiguous."""
     if isinstance(data, np.ndarray):
-        return memoryview(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
+        return np.ascontiguousarray(data).reshape(-1).view(np.uint8).data
     return memoryview(data).cast("B")  # type: ignore[arg-type]
 
 
@@ -61,7 +61,7 @@ class Program:
             self._entries = {name: self._entry(signature) for name, signature in self._signatures.items()}
         except BaseException:
             self._lib.kc_program_unload(self._handle)
-            self._handle = None
+            self._handle = 0
             raise
         self._default = self._entries.get(manifest.get("entry", "main"))
         if self._default is None and len(self._entries) == 1:

@@ -30,8 +30,10 @@ class Spec:
         return f"{self.dtype.name}[{dims}]"
 
     @property
-    def is_static(self) -> bool:
-        return all(isinstance(dim, int) for dim in self.shape)
+    def static_shape(self) -> tuple[int, ...] | None:
+        """The shape when every dimension is fixed."""
+        sizes = tuple(dim for dim in self.shape if isinstance(dim, int))
+        return sizes if len(sizes) == len(self.shape) else None
 
 
 @dataclasses.dataclass(frozen=True)
