@@ -4,27 +4,49 @@ from __future__ import annotations
 
 from kc.pipelines import Phase
 
+PREPARE: tuple[Phase, ...] = (
+    Phase(
+        name="gpu-host-values",
+        description="Constants become parameters, what the host can compute stays there as scalars",
+        start="linalg",
+        end="linalg",
+        pipeline="builtin.module("
+        "kc-externalize-constants{threshold=0},kc-legalize-asserts{mode=drop},"
+        "func.func(kc-host-scalars,loop-invariant-code-motion,canonicalize,cse,kc-uplift-while),canonicalize,cse)",
+    ),
+)
+
 PHASES: tuple[Phase, ...] = (
+    Phase(
+        name="gpu-schedule",
+        description="Kernels that a fast schedule fits get an implementation; the others keep their linalg body",
+        start="linalg",
+        end="linalg",
+        pipeline="builtin.module(kc-schedule-nvptx{chip=<chip>})",
+        defaults=(("chip", "sm_90a"),),
+    ),
     Phase(
         name="gpu-bufferize",
         description="Tensors become device buffers, each freed where its life ends; entry arguments are never written",
         start="linalg",
         end="loops",
         pipeline="builtin.module("
-        "kc-legalize-asserts{mode=drop},kc-mark-entry-points,"
+        "kc-mark-entry-points,"
         "func.func(kc-splat-to-fill,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,"
-        "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},"
+        "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
+        "function-boundary-type-conversion=identity-layout-map},"
         "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
         "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
         "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
     ),
     Phase(
         name="gpu-map",
-        description="Calls go to the scheduled kernels, buffers share an arena, the rest is mapped to blocks and threads",
+        description="Calls go to scheduled kernels, buffers share an arena, the rest is mapped to blocks and threads",
         start="loops",
         end="gpu",
         pipeline="builtin.module("
-        "kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},kc-lower-asserts,"
+        "kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},"
+        "kc-lower-asserts,"
         "func.func(linalg-generalize-named-ops,scf-forall-to-parallel,loop-invariant-code-motion,"
         "kc-convert-linalg-to-gpu{block=<block>},kc-convert-loops-to-gpu{block=<block>}),"
         "kc-gpu-host-memory,canonicalize,cse)",

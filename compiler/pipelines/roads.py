@@ -20,4 +20,4 @@ def road(target: Target, start: str = "stablehlo") -> tuple[Phase, ...]:
     upper = {"torch": torch.PHASES, "stablehlo": stablehlo.PHASES, "linalg": ()}
     if start not in upper:
         raise InputError(f"no road starts at level '{start}'; there are {', '.join(upper)}")
-    return (*upper[start], *linalg.PHASES, *target.phases())
+    return (*upper[start], linalg.CLEAN_UP, *target.prepare(), linalg.FORM_KERNELS, *target.phases())

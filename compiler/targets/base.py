@@ -53,6 +53,10 @@ class Target:
         """Sizes that schedules go by: ``vector_bytes``, ``l1_bytes``, ``l2_bytes``, ``shared_bytes`` …"""
         return {}
 
+    def prepare(self) -> tuple[Phase, ...]:
+        """What this target wants done on linalg before kernels are formed."""
+        return ()
+
     def phases(self) -> tuple[Phase, ...]:
         """The road from kernels on linalg down to the llvm level."""
         raise NotImplementedError

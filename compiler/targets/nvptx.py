@@ -70,10 +70,21 @@ class NvptxTarget(Target):
             "shared_bytes": _SHARED.get(self.capability, 99) * 1024,
         }
 
+    def prepare(self) -> tuple[Phase, ...]:
+        from kc.pipelines import nvptx
+
+        return nvptx.PREPARE
+
     def phases(self) -> tuple[Phase, ...]:
         from kc.pipelines import nvptx
 
-        return nvptx.PHASES
+        facts = {"chip": self.chip}
+        return tuple(
+            dataclasses.replace(
+                phase, defaults=tuple((name, facts.get(name, default)) for name, default in phase.defaults)
+            )
+            for phase in nvptx.PHASES
+        )
 
     def generate(self, module: ir.Module, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
         from kc.codegen import emit, llvm_ir, manifest

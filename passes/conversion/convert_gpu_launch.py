@@ -214,8 +214,12 @@ def _fields(kind: Any) -> int:
     return 3 + 2 * kind.rank if isinstance(kind, ir.MemRefType) else 1
 
 
+def _is_pointer(kind: Any) -> bool:
+    return str(kind).startswith("!llvm.ptr")  # of any address space
+
+
 def _words(kind: Any) -> int:
-    if str(kind) == "!llvm.ptr":
+    if _is_pointer(kind):
         return 1
     return (element_bytes(kind) + _SLOT - 1) // _SLOT
 
@@ -224,7 +228,7 @@ def _slots(kind: Any) -> int:
     """8-byte slots that an argument takes; raises ValueError for a type that cannot be passed."""
     if isinstance(kind, ir.MemRefType):
         return _fields(kind)
-    if str(kind) == "!llvm.ptr" or isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType)):
+    if _is_pointer(kind) or isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType)):
         return _words(kind)
     raise ValueError(str(kind))
 

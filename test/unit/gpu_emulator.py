@@ -21,26 +21,21 @@ _FILL = 0xA5
 _NUMBERS = {"block_id": "bx", "thread_id": "tx", "grid_dim": "gx", "block_dim": "nx"}
 
 
-PREPARE = (
-    "builtin.module(kc-externalize-constants{threshold=0},"
-    "func.func(kc-host-scalars,loop-invariant-code-motion,canonicalize,cse,kc-uplift-while),canonicalize,cse)"
-)
+def compile_to_outline(text: str, *, start: str = "linalg", kernels: bool = False, block: int = 32) -> Any:
+    """Parse ``text``, which stands at the level ``start``, and take it down the road to the phase ``gpu-outline``.
 
-
-def compile_to_outline(text: str, *, prepare: str = PREPARE, block: int = 32) -> Any:
-    """Parse ``text`` (linalg level), run the pipeline ``prepare``, then the road's phases up to ``gpu-outline``.
-
-    Blocks are small, because every thread of a kernel with barriers is a thread of this machine.
+    Without ``kernels`` no kernels are formed, every linalg op is mapped by itself; schedules are left out in any case,
+    since what they build cannot be emulated. Blocks are small: a thread of a kernel with barriers is a thread here.
     """
     from kc.context import make_context, parse_module
-    from kc.pass_manager import run_pipeline
-    from kc.pipelines.nvptx import PHASES
+    from kc.pipelines.roads import road
     from kc.pipelines.run import run_phases, up_to
+    from kc.targets import get_target
 
     module = parse_module(text, make_context(), "test.mlir")
-    if prepare:
-        run_pipeline(module, prepare)
-    run_phases(module, up_to(PHASES, "gpu-outline", "linalg"), {"block": str(block)})
+    left_out = ("gpu-schedule",) if kernels else ("gpu-schedule", "form-kernels")
+    phases = [p for p in up_to(road(get_target("nvptx"), start), "gpu-outline", start) if p.name not in left_out]
+    run_phases(module, phases, {"block": str(block)})
     return module
 
 

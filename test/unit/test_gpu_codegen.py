@@ -9,6 +9,7 @@ import pytest
 
 from kc.codegen import ptx_check
 from kc.errors import CompileError, InputError, UnsupportedError
+from kc.pipelines.roads import road
 from kc.pipelines.run import run_phases
 from kc.targets import get_target
 from kc.targets.nvptx import NvptxTarget
@@ -133,11 +134,12 @@ func.func @main(%a: tensor<?x{element}>) -> tensor<?x{element}> {{
 
 
 def generate(text: str, target: NvptxTarget) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The artifact of a module at the linalg level."""
+    """The artifact of a module at the linalg level, all of it on the general road."""
     from kc.context import make_context, parse_module
 
     module = parse_module(text, make_context(), "test.mlir")
-    run_phases(module, target.phases())
+    phases = [phase for phase in road(target, "linalg") if phase.name not in ("form-kernels", "gpu-schedule")]
+    run_phases(module, phases)
     return target.generate(module, {})
 
 
