@@ -17,6 +17,10 @@ from kc.schedules.cpu.space import argument_types, supported
 
 #: multiplications below which threads do not pay
 _MIN_WORK = 1 << 18
+#: bytes of a column of k: a panel of 16 such columns takes three quarters of a 32 KiB first-level cache
+_DEPTH_BYTES = 1536
+#: columns that a thread takes at a time
+_COLUMNS = 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +30,9 @@ class ContractionSchedule:
     See "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008.
 
     Loops, outermost first: columns in blocks of ``nc``; k in blocks of ``kc``, for each of which the right factor is
-    packed into panels of ``tile.columns`` columns; rows in blocks of ``mc`` (over threads), for each of which the left
-    factor is packed into panels of ``tile.rows`` rows; then tiles, whose sums stay in registers over the block of k.
+    packed into panels of ``tile.columns`` columns; rows in blocks of ``mc`` (over threads, with parts of the columns),
+    for each of which the left factor is packed into panels of ``tile.rows`` rows; then tiles, whose sums stay in
+    registers over the block of k.
     Sums of earlier blocks of k wait in the destination if it has their type, else in a scratch matrix.
     """
 
@@ -54,8 +59,8 @@ class ContractionSchedule:
         rows = 12 if features.vector_registers >= 32 else 6
         tile = TileShape(rows, 2, lanes, 4, element)
         m, n, k = (_static(kernel, group) for group in (kernel.m, kernel.n, kernel.k))
-        kc = 256 if k is None else _blocks(k, 256 * 4 // (8 if element in ("f64", "i64") else 4))
-        mc = 96 if m is None else min(max(-(-m // 8), 4 * rows), 192)
+        kc = _blocks(k, _DEPTH_BYTES // (8 if element in ("f64", "i64") else 4))
+        mc = 96 if m is None else min(max(-(-m // 4), 4 * rows), 192)
         nc = 2048 if n is None else min(n, 3072)
         return cls(tile, -(-mc // rows) * rows, -(-nc // tile.columns) * tile.columns, kc, features)
 
@@ -79,8 +84,10 @@ def _static(kernel: Contraction, group: Sequence[int]) -> int | None:
     return result
 
 
-def _blocks(k: int, target: int) -> int:
-    """A block of k near ``target`` that cuts ``k`` evenly."""
+def _blocks(k: int | None, target: int) -> int:
+    """A block of k near ``target`` that cuts ``k`` evenly (``target`` when ``k`` is unknown)."""
+    if k is None:
+        return target
     count = max((k + target // 2) // target, 1)
     return max(-(-k // count) + 15 & ~15, 16)
 
@@ -190,9 +197,17 @@ class _Build:
                     many(builder.ceildiv(width, tile.columns), lambda j: pack_panel(
                         right, flexible, [j], "n", tile.columns, tile.lanes, batch,
                         builder.add(j0, builder.mul(j, tile.columns)), n, k0, depth))
-                    many(builder.ceildiv(m, schedule.mc), lambda i: builder.call(
-                        f"{self.kernel.name}__rows", [*arguments[:-1], *passed, *map(builder.index, (
-                            batch, builder.mul(i, schedule.mc), j0, width, k0, depth))]))
+                    rows = builder.ceildiv(m, schedule.mc)
+                    step = _COLUMNS if parallel else schedule.nc
+                    parts = builder.ceildiv(width, step)
+
+                    def item(number: Any) -> None:
+                        first = builder.mul(builder.rem(number, parts), step)
+                        row = builder.mul(builder.div(number, parts), schedule.mc)
+                        builder.call(f"{self.kernel.name}__rows", [*arguments[:-1], *passed, *map(builder.index, (
+                            batch, row, j0, first, builder.min(builder.add(first, step), width), k0, depth))])
+
+                    many(builder.mul(rows, parts), item)
 
                 # k = 0 still has results: the initial value
                 steps = builder.max(builder.ceildiv(k, schedule.kc), 1)
@@ -203,12 +218,12 @@ class _Build:
                 builder.free(memref)
 
     def _rows_function(self) -> None:
-        """One block of rows against one packed block of the right factor."""
+        """One block of rows against columns ``first .. end`` of the packed block of the right factor at ``j0``."""
         schedule, builder, tile = self.schedule, self.builder, self.schedule.tile
         scratch_types = [self.right_type, *([self.sums_type] if self.waiting else [])]
-        with builder.function(f"{self.kernel.name}__rows", [*self.types, *scratch_types, *["index"] * 6]) as every:
-            arguments, (packed, *waiting) = every[:len(self.types)], every[len(self.types):-6]
-            batch, row0, j0, width, k0, depth = every[-6:]
+        with builder.function(f"{self.kernel.name}__rows", [*self.types, *scratch_types, *["index"] * 7]) as every:
+            arguments, (packed, *waiting) = every[:len(self.types)], every[len(self.types):-7]
+            batch, row0, j0, first, end, k0, depth = every[-7:]
             left = PartValues(builder, self.kernel, self.parts[0], arguments)
             result = PartValues(builder, self.kernel, self.parts[2], arguments)
             m, n, k = result.size("m"), result.size("n"), left.size("k")
@@ -239,7 +254,7 @@ class _Build:
             def panel(j: Any) -> None:
                 builder.loop(0, count, 1, lambda i: one(j, i))
 
-            builder.loop(0, builder.ceildiv(width, tile.columns), 1, panel)
+            builder.loop(builder.div(first, tile.columns), builder.ceildiv(end, tile.columns), 1, panel)
             builder.free(panels)
 
     def _destination(self, result: PartValues, batch: IndexValue) -> Any:
