@@ -13,6 +13,7 @@ from typing import Any
 from kc.bindings import arith, func, ir, llvm, memref
 from kc.builder.gpu import Operand, Value, at, const, lift, mlir_type
 from kc.kernels.expr import Kernel
+from kc.kernels.expr import Operand as ArgumentShape
 
 TENSOR_MAP = "!llvm.ptr {llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, llvm.align = 64 : i64}"
 TENSOR_MAP_TYPES = {"f16": 6, "f32": 7, "bf16": 9}  # CUtensorMapDataType
@@ -87,7 +88,7 @@ class Host:
         self.kernel = kernel
         self.outer = module.regions[0].blocks[0]
         module.attributes["gpu.container_module"] = ir.UnitAttr.get()
-        types = [mlir_type(_argument_type(operand)) for operand in kernel.operands]
+        types = [mlir_type(memory_type(operand)) for operand in kernel.operands]
         with ir.InsertionPoint(self.outer):
             self.function = func.FuncOp(f"{kernel.name}__impl", ir.FunctionType.get(types, []), visibility="private")
         self.function.attributes["kc.impl"] = ir.UnitAttr.get()
@@ -175,7 +176,8 @@ class Host:
         func.CallOp([], ir.FlatSymbolRefAttr.get(name), [operand.ssa for operand in operands])
 
 
-def _argument_type(operand: Any) -> str:
+def memory_type(operand: ArgumentShape) -> str:
+    """``operand`` as an argument of the host function: a memref of identity layout, or the scalar's type."""
     if operand.shape is None:
         return operand.type
     return "memref<" + "".join(f"{'?' if size is None else size}x" for size in operand.shape) + f"{operand.type}>"

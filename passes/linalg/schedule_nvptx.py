@@ -2,19 +2,15 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 from kc.bindings import ir
 from kc.kernels import analyze
 from kc.kernels.expr import General
 from kc.pass_base import Pass, PassContext
 from kc.rewrite import walk_ops
-from kc.schedules.gpu import SCHEDULES
+from kc.schedules.gpu.composite import pick_any
 from kc.schedules.gpu.features import Features
-
-if TYPE_CHECKING:
-    from kc.schedules import Schedule
 
 _MULTIPROCESSORS = {"sm_80": 108, "sm_86": 84, "sm_89": 142}
 _SHARED_KIB = {"sm_80": 163, "sm_86": 99, "sm_89": 99}
@@ -50,7 +46,6 @@ class ScheduleNvptx(Pass):
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         features = Features(self.chip, self.multiprocessors or _MULTIPROCESSORS.get(self.chip, 132),
                             (self.shared_kib or _SHARED_KIB.get(self.chip, 227)) << 10)
-        schedules = [_load(path) for path in SCHEDULES]
         for function in walk_ops(op, "func.func"):
             if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:
                 continue
@@ -58,15 +53,9 @@ class ScheduleNvptx(Pass):
             if isinstance(kernel, General):
                 ctx.remark(function, f"kernel '@{kernel.name}' has no schedule: {kernel.reason}")
                 continue
-            chosen = next(filter(None, (schedule.pick(kernel, features) for schedule in schedules)), None)
+            chosen = pick_any(kernel, features)
             if chosen is None:
                 ctx.remark(function, f"kernel '@{kernel.name}' has no schedule: no GPU schedule of its family fits")
                 continue
             chosen.build(kernel, op)
             function.attributes["kc.impl"] = ir.FlatSymbolRefAttr.get(f"{kernel.name}__impl")
-
-
-def _load(path: str) -> type[Schedule[Features]]:
-    module, _, attribute = path.partition(":")
-    found: Any = getattr(importlib.import_module(module), attribute)
-    return found

@@ -4,8 +4,11 @@ from __future__ import annotations
 #: schedule classes in the order in which they are asked, ``module:Class``
 SCHEDULES = (
     "kc.schedules.gpu.attention:AttentionSchedule",
+    "kc.schedules.gpu.attention.split:AttentionSplitSchedule",
     "kc.schedules.gpu.contraction:ContractionSchedule",
     "kc.schedules.gpu.simt:SimtSchedule",
+    "kc.schedules.gpu.rows_split:RowsSplitSchedule",
     "kc.schedules.gpu.rows:RowsSchedule",
+    "kc.schedules.gpu.rows_loop:RowsLoopSchedule",
     "kc.schedules.gpu.map:MapSchedule",
 )

@@ -83,7 +83,7 @@ def axis_strides(kernel: Kernel, dims: Sequence[Dim], arg: int, coords: Sequence
         size, coord = shape[axis], coords[axis]
         if size is not None:
             stride = stride * Extent(size)
-        elif coord.dim is not None and coord.scale == 1 and coord.offset == 0:
+        elif coord.dim is not None and coord.scale == 1 and coord.offset == 0 and not coord.more:
             stride = stride * dim_extent(dims, coord.dim)
         else:
             stride = stride * Extent(1, (("extent", arg, axis),))
@@ -91,23 +91,21 @@ def axis_strides(kernel: Kernel, dims: Sequence[Dim], arg: int, coords: Sequence
 
 
 def access(kernel: Kernel, dims: Sequence[Dim], node: Load | Output) -> Access:
-    """Strides of a ``Load`` or ``Output`` over the loops of ``dims``; NotImplementedError if it is not linear in them."""
-    if any(coord.more for coord in node.coords):
-        raise NotImplementedError("a coordinate that is a sum of loops")
+    """Strides of a ``Load`` or ``Output`` over the loops of ``dims``; NotImplementedError if they cannot be told."""
     strides = [ZERO] * len(dims)
     constants: list[tuple[int, Extent]] = []
     for coord, stride in zip(node.coords, axis_strides(kernel, dims, node.arg, node.coords), strict=True):
         if coord.offset:
             constants.append((coord.offset, stride))
-        if coord.dim is None:
-            continue
-        term = stride * Extent(coord.scale)
-        if strides[coord.dim] != ZERO:  # the same loop on two axes: a diagonal
-            constant = _sum(strides[coord.dim], term)
-            if constant is None:
-                raise NotImplementedError("a loop that indexes two axes of a tensor whose strides are not static")
-            term = constant
-        strides[coord.dim] = term
+        first = () if coord.dim is None else ((coord.dim, coord.scale),)
+        for loop, scale in (*first, *coord.more):
+            term = stride * Extent(scale)
+            if strides[loop] != ZERO:  # the same loop on two axes: a diagonal
+                total = _sum(strides[loop], term)
+                if total is None:
+                    raise NotImplementedError("a loop that indexes two axes of a tensor whose strides are not static")
+                term = total
+            strides[loop] = term
     return Access(node.arg, kernel.operands[node.arg].type, tuple(strides), tuple(constants))
 
 

@@ -58,7 +58,7 @@ class RowsSchedule:
         if not isinstance(kernel, Rows) or not supported(kernel.operands):
             return None
         plan = RowsPlan.of(kernel)
-        if plan is None or not plan.reducible(kernel):
+        if plan is None or not plan.reducible(kernel) or not plan.static_columns:
             return None
         vector = plan.vector()
         if vector is None:
@@ -77,7 +77,9 @@ class RowsSchedule:
         while threads * rows * 2 <= _BLOCK and (threads <= 32 or rows < 8):
             rows *= 2
         per_thread = -(-runs // threads) * vector
-        words = per_thread * sum(max(2, itemsize(item.type)) for item in plan.row_inputs()) // 4
+        packs = vector > 1  # else every element takes a register
+        words = sum(per_thread * itemsize(item.type) // 4 if packs or itemsize(item.type) > 4 else per_thread
+                    for item in plan.row_inputs())
         if words > _MOST_WORDS:
             return None
         live = 2 * per_thread * max(1, len(plan.row_inputs())) + 24
@@ -125,7 +127,12 @@ class RowsPlan:
         return Space(self.space.groups[:self.row_groups], self.space.sizes[:self.row_groups]).total
 
     @property
+    def static_columns(self) -> bool:
+        return all(size.static is not None for size in self.space.sizes[self.row_groups:])
+
+    @property
     def column_sizes(self) -> list[int]:
+        """Sizes of the column groups, where they are static."""
         return [size.static or 0 for size in self.space.sizes[self.row_groups:]]
 
     @property
@@ -154,12 +161,12 @@ class RowsPlan:
         """Elements a run; None if no access walks the columns in memory order."""
         inner = len(self.space.groups) - 1
         streams = self.streams()
-        if self.columns == 1 or not any(self.by_column(item) for item in [*self.loads.values(), *self.outputs]):
+        if len(self.space.groups) == self.row_groups or not any(self.by_column(item) for item in [*self.loads.values(), *self.outputs]):
             return 1
         if not streams:
             return None
         vector = inner_vector(streams, inner, 8)
-        while vector > 1 and (self.column_sizes[-1] % vector
+        while vector > 1 and (not self.space.sizes[-1].multiple_of(vector)
                               or not all(aligned(item, vector, inner) for item in streams)):
             vector //= 2
         return vector
@@ -177,7 +184,7 @@ class RowsPlan:
     @classmethod
     def of(cls, kernel: Rows) -> RowsPlan | None:
         first = len(kernel.dims) - kernel.ncols
-        if any(dim.size is None for dim in kernel.dims[first:]) or any(dim.size == 0 for dim in kernel.dims):
+        if any(dim.size == 0 for dim in kernel.dims):
             return None
         nodes = {node: None for output in kernel.outputs for node in walk(output.expr) if isinstance(node, Load)}
         try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kc.bindings import llvm
+from kc.bindings import arith, llvm
 from kc.builder.gpu import Value, at, const, fields, for_, if_, load, pin, ring, struct_of, tree, while_
 from kc.builder.gpu_math import exp2_fast, f32, reciprocal_fast
 from kc.builder.gpu_ops import (
@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 _PATTERN = 1024  # bytes of eight swizzled rows
 _ORDER_BARRIER = 3  # and 4: named barriers by which the warpgroups take turns
+
+
+def _is_zero(x: Value) -> Value:
+    return Value(arith.cmpf(arith.CmpFPredicate.OEQ, x.ssa, f32(0.0).ssa))
 
 
 class Consumer:
@@ -230,7 +234,8 @@ class Consumer:
         for x in sums:
             for distance in (1, 2):
                 x = x + butterfly(x, distance)
-            inverse.append(reciprocal_fast(x))
+            reciprocal = reciprocal_fast(x)  # of a row without keys: infinite, so that its output is NaN
+            inverse.append(_is_zero(x).select(f32(0.0), reciprocal) if self.body.kernel.safe else reciprocal)
         with if_(self.leads):
             store_wait(0, read=True)
         barrier(self.number + 1, 128)
