@@ -13,7 +13,8 @@ from kc.kernels import expr as E
 from kc.kernels.analysis import draft, operand_of
 from kc.kernels.classify import classify, reduces
 from kc.kernels.graph import BlockGraph, Role
-from kc.kernels.reader import Reader
+from kc.kernels.reader import Reader, static_slice
+from kc.kernels.shapes import DYNAMIC
 from kc.kernels.structured import Unreadable
 
 
@@ -248,7 +249,7 @@ class Clustering:
         if not all(isinstance(value.type, ir.RankedTensorType) for value in closure.results):
             return E.General("", operands, "a result that is not a tensor")
         try:
-            reader = Reader(ops, leaf, self.graph.cache)
+            reader = Reader(ops, leaf, self.graph.cache, dict(zip(closure.results, out_args, strict=True)))
             return classify(draft(reader, "", operands, closure.results, out_args))
         except Unreadable as error:
             return E.General("", operands, str(error))
@@ -288,6 +289,12 @@ class Clustering:
         for member in sorted(inside):
             for value in graph.uses[member]:
                 need(value)
+        for leaf in [leaf for leaf in leaves if not isinstance(leaf.type, ir.ShapedType)]:
+            number = graph.definition.get(leaf)
+            if number is not None and graph.ops[number].name == "tensor.dim" and graph.ops[number].operands[0] in leaves:
+                del leaves[leaf]  # the extent of an argument: read there, not passed beside it
+                ops.add(number)
+                need(graph.ops[number].operands[1])
         results = [r for m in sorted(inside) for r in graph.ops[m].results if self._needed_outside(r, inside)]
         return Closure(tuple(sorted(ops)), tuple(outside.values()), tuple(leaves), tuple(results))
 
@@ -318,7 +325,8 @@ class Clustering:
         return number in inside or self.graph.roles[number] is Role.CHEAP or self.graph.ops[number].name == "tensor.empty"
 
     def _static_slice(self, number: int) -> bool:
-        return len(self.graph.ops[number].operands) == 1
+        offsets, _, strides = static_slice(self.graph.ops[number])
+        return DYNAMIC not in offsets and DYNAMIC not in strides
 
     # -------------------------------------------------------------------------------------------------- edges
 

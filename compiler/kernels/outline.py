@@ -7,7 +7,7 @@ import heapq
 from kc.bindings import ir
 from kc.kernels.cluster import Closure, Cluster, Clustering
 from kc.kernels.graph import BlockGraph, Role, walk_nested
-from kc.kernels.reader import DYNAMIC
+from kc.kernels.shapes import DYNAMIC
 
 
 @dataclasses.dataclass(frozen=True)
@@ -245,6 +245,7 @@ class Outliner:
                 mapping[old] = new
                 if old in destination_of:
                     self._bind(op, clone, position, *destination_of[old], mapping)
+        _separate_fills(cloned)
         cloned.extend(_copy_into_slice(op) for op in cloned if op.name == "tensor.insert_slice")
         returned = []
         for d, arg in destination_of.values():
@@ -278,6 +279,22 @@ class Outliner:
         name = f"{self.prefix}_k{number}"
         self.names.add(name)
         return name
+
+
+def _separate_fills(ops: list[ir.Operation]) -> None:
+    """Gives each op that overwrites a fill a fill of its own: bufferization would copy a shared one."""
+    for op in list(ops):
+        if not op.name.startswith("linalg.") or op.name == "linalg.fill":
+            continue
+        for number in range(len(op.operands) - len(op.results), len(op.operands)):
+            fill = _definer(op.operands[number])
+            if fill is None or fill.name != "linalg.fill" or len(list(fill.results[0].uses)) < 2:
+                continue
+            empty = _definer(fill.operands[1])
+            again = fill.clone(ip=ir.InsertionPoint(op)).operation
+            if empty is not None and empty.name == "tensor.empty":
+                again.operands[1] = empty.clone(ip=ir.InsertionPoint(again)).operation.results[0]
+            op.operands[number] = again.results[0]
 
 
 def _copy_into_slice(op: ir.Operation) -> ir.Operation:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from kc.bindings import ir
 from kc.kernels.graph import outer_values, walk_nested
-from kc.kernels.shapes import static_size
+from kc.kernels.shapes import DYNAMIC, static_size
 
 _CONTROL = ("scf.for", "scf.while", "scf.if", "scf.execute_region", "scf.index_switch")
 
@@ -19,7 +19,6 @@ def prepare(function: ir.Operation) -> None:
 def _split_pads(function: ir.Operation) -> None:
     """``tensor.pad`` with one value becomes a fill and a ``tensor.insert_slice``: ops with a destination."""
     from kc.bindings import arith, linalg, tensor
-    from kc.kernels.reader import DYNAMIC
 
     for op in [inner for inner in walk_nested(function) if inner.name == "tensor.pad"]:
         block = op.regions[0].blocks[0]

@@ -5,13 +5,26 @@
 """
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from kc.bindings import ir
 from kc.kernels import expr as E
 from kc.kernels import simplify
-from kc.kernels.shapes import Extents, reassociation, static_size
-from kc.kernels.structured import ZERO, BodyOp, Cache, Lin, Structured, Unreadable, combine, constant_value, lin, plain_dim
+from kc.kernels.shapes import DYNAMIC, Extents, reassociation, static_size
+from kc.kernels.structured import (
+    ZERO,
+    BodyOp,
+    Cache,
+    Lin,
+    Structured,
+    Unreadable,
+    attribute_texts,
+    combine,
+    constant_value,
+    lin,
+    plain_dim,
+)
 
 REDUCTIONS = frozenset(
     f"arith.{name}"
@@ -34,10 +47,11 @@ def element_type(value: ir.Value) -> str:
 class Reader:
     """Expressions of the values that ``ops`` compute, over dims that the reader numbers as it meets them."""
 
-    def __init__(self, ops: Iterable[ir.Operation], leaf: Callable[[ir.Value], int | None], cache: Cache | None = None):
+    def __init__(self, ops: Iterable[ir.Operation], leaf: Callable[[ir.Value], int | None], cache: Cache | None = None,
+                 results: Mapping[ir.Value, int] | None = None) -> None:  # fmt: skip
         self.cache = cache or Cache()
         self.leaf = leaf
-        self.extents = Extents(ops, leaf, self.cache)
+        self.extents = Extents(ops, leaf, self.cache, results)
         self.dims: list[tuple[ir.Value, int]] = []  # (tensor, axis) that gives each dim its extent
         self._memo: dict[tuple[ir.Value, tuple[Lin, ...]], E.Expr] = {}
         self._reduced: dict[tuple[ir.Value, tuple[Lin, ...]], tuple[Lin, ...]] = {}
@@ -116,8 +130,6 @@ class Reader:
                 raise Unreadable("tensor.extract at a computed index")
             return self.element(op.operands[0], tuple(((), index or 0) for index in indices))
         if op.name.startswith(_SCALAR_DIALECTS) and len(op.results) == 1 and len(op.regions) == 0:
-            from kc.kernels.structured import attribute_texts
-
             args = tuple(self.scalar(operand) for operand in op.operands)
             return simplify.apply(op.name, args, str(value.type), attribute_texts(op))
         raise Unreadable(f"scalar from {op.name}")
@@ -362,9 +374,6 @@ def _divide(reader: Reader, coordinate: Lin, size: int | None) -> tuple[Lin, Lin
     if low < 0 or high >= size:
         raise Unreadable("tensor.collapse_shape indexed across its rows")
     return (outer, constant // size), (inner, remainder)
-
-
-DYNAMIC = -(2**63)
 
 
 def static_slice(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:

@@ -1,12 +1,13 @@
 """Which tensor axes have equal extents: classes of (value, axis) that the ops of a kernel force to agree."""
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from kc.bindings import ir
 from kc.kernels.structured import Cache, Unreadable, plain_dim
 
 Axis = tuple[ir.Value, int]
+DYNAMIC = -(2**63)
 
 
 def static_size(value: ir.Value, axis: int) -> int | None:
@@ -25,9 +26,12 @@ class Extents:
     """Union-find over the tensor axes that ``ops`` mention.
 
     ``leaf`` numbers the values that are arguments; a class with a dynamic extent is known by its first such argument.
+    ``results`` numbers the destinations of values that have none yet: extents may be read off them too.
     """
 
-    def __init__(self, ops: Iterable[ir.Operation], leaf: Callable[[ir.Value], int | None], cache: Cache) -> None:
+    def __init__(self, ops: Iterable[ir.Operation], leaf: Callable[[ir.Value], int | None], cache: Cache,
+                 results: Mapping[ir.Value, int] | None = None) -> None:  # fmt: skip
+        self._results = results or {}
         self._parent: dict[Axis, Axis] = {}
         self._members: dict[Axis, list[Axis]] = {}
         self._leaf = leaf
@@ -77,6 +81,7 @@ class Extents:
         found = []
         for member, number in self._members[self._find((value, axis))]:
             argument = self._leaf(member)
+            argument = self._results.get(member) if argument is None else argument
             if argument is not None:
                 found.append((argument, number))
         return min(found, default=None)
@@ -94,6 +99,21 @@ class Extents:
                 self._symbol((result, axis), operand)
         elif op.name in ("tensor.expand_shape", "tensor.collapse_shape"):
             self._reshape(op)
+        elif op.name == "tensor.extract_slice":
+            self._slice(op)
+
+    def _slice(self, op: ir.Operation) -> None:
+        """A dynamic size is the extent of the result's axis, unless axes are dropped."""
+        source, result = op.operands[0], op.results[0]
+        if ir.RankedTensorType(source.type).rank != ir.RankedTensorType(result.type).rank:
+            return
+        counts = [sum(int(item) == DYNAMIC for item in ir.DenseI64ArrayAttr(op.attributes[name]))
+                  for name in ("static_offsets", "static_sizes")]  # fmt: skip
+        values = list(op.operands)[1 + counts[0] : 1 + sum(counts)]
+        sizes = [int(item) for item in ir.DenseI64ArrayAttr(op.attributes["static_sizes"])]
+        for axis, size in enumerate(sizes):
+            if size == DYNAMIC:
+                self._symbol((result, axis), values.pop(0))
 
     def _symbol(self, axis: Axis, size: ir.Value) -> None:
         """``axis`` is as long as the index value ``size`` says."""

@@ -5,7 +5,7 @@ import dataclasses
 from typing import ClassVar
 
 from kc.bindings import ir
-from kc.kernels.expand import Split, expand_loops, find_splits_of_operands, find_splits_of_results
+from kc.kernels.expand import Split, expand_before_slice, expand_loops, find_splits_of_operands, find_splits_of_results
 from kc.pass_base import Pass, PassContext
 from kc.rewrite import walk_ops
 
@@ -16,7 +16,8 @@ class PropagateReshapes(Pass):
 
     A linalg op on a collapsed tensor becomes the op on the uncollapsed one with one more loop, where the collapsed axis is
     indexed by a parallel loop alone; likewise for an op whose result is expanded. PyTorch's batched products come as
-    ``collapse, batch_matmul, expand``; afterwards all ops of an attention block work on the same axes and fuse.
+    ``collapse, batch_matmul, expand``; afterwards all ops of an attention block work on the same axes and fuse. A slice of a
+    tensor that is then expanded (one of PyTorch's joined q, k, v) becomes a slice of the expanded tensor.
 
     Before::
 
@@ -37,6 +38,9 @@ class PropagateReshapes(Pass):
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         if len(op.regions[0].blocks) == 0 or "kc.kernel" in op.attributes:
             return
+        for item in walk_ops(op, ["tensor.expand_shape"]):
+            if expand_before_slice(item):
+                ctx.count("slices-moved")
         names = [o.name for o in walk_ops(op) if o.name.startswith("linalg.") and o.name != "linalg.fill"]
         for finder, order in ((find_splits_of_operands, 1), (find_splits_of_results, -1)):
             ops = [o for o in walk_ops(op, set(names)) if len(o.results) == 1][::order] if names else []

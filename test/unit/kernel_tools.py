@@ -14,7 +14,7 @@ from kc.bindings import execution_engine, ir, linalg, passmanager
 from kc.rewrite import walk_ops
 
 _TO_LOOPS = (
-    "canonicalize,cse,convert-elementwise-to-linalg,one-shot-bufferize{bufferize-function-boundaries=1"
+    "canonicalize,cse,convert-elementwise-to-linalg,one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1"
     " function-boundary-type-conversion=identity-layout-map},canonicalize,convert-bufferization-to-memref"
 )
 _TO_LLVM = (
@@ -114,6 +114,6 @@ def random_array(rng: np.random.Generator, shape: Sequence[int], element: str) -
     """Values in about [-2, 2] for floats, small integers or bits otherwise."""
     if element == "i1":
         return rng.integers(0, 2, shape).astype(np.bool_)
-    if element.startswith("i"):
-        return rng.integers(-3, 4, shape).astype(DTYPES[element])
+    if element.startswith("i"):  # not negative: some are indices
+        return rng.integers(0, 4, shape).astype(DTYPES[element])
     return rng.standard_normal(shape).astype(DTYPES[element])
