@@ -187,7 +187,10 @@ class Scope:
         return Num(self, self.ops.create("math.fma", operands, a.value.type), a.kind)
 
     def poly(self, x: Num, coefficients: Sequence[float]) -> Num:
-        """``sum coefficients[i] * x**i`` by Horner's rule."""
+        """``sum coefficients[i] * x**i`` by Horner's rule; long ones in two chains, of even and of odd powers."""
+        if len(coefficients) >= 8:
+            square = x * x
+            return self.fma(self.poly(square, coefficients[1::2]), x, self.poly(square, coefficients[0::2]))
         result: Number = coefficients[-1]
         for coefficient in reversed(coefficients[:-1]):
             result = self.fma(result, x, coefficient)

@@ -6,8 +6,7 @@ arguments beyond 2**30. NaN, infinities, signed zeros and denormals come out as 
 the result's type, measured over dense samples by test/unit/test_vmath.py.
 
 Methods: exp and log as in fdlibm (see ``vmath64``); tanh by exp, with an odd polynomial below 0.625 (Cephes); erf as
-an odd polynomial below 0.92 and as ``1 - exp(-t - t q(t))`` above (N. Juffa's form). Coefficients are minimax fits
-made for kc (Remez, mpmath).
+an odd polynomial below 0.92 and a shifted one above. Coefficients are minimax fits made for kc (Remez, mpmath).
 """
 from __future__ import annotations
 
@@ -28,7 +27,8 @@ _LOG10_2 = 0.301025390625, 4.605039066518657e-06
 _EXP = (0.5, 0.16666647791862488, 0.041666481643915176, 0.00833786092698574, 0.001393380225636065,
         0.00017335201846435666)
 # the same with one coefficient less, where only e**r is wanted, error 2**-28
-_EXP_SHORT = (0.4999999403953552, 0.16666516661643982, 0.041668105870485306, 0.00836909469217062, 0.0013835239224135876)
+_EXP_SHORT = (0.4999999403953552, 0.16666516661643982, 0.041668105870485306, 0.00836909469217062,
+0.0013835239224135876)
 # (log((1+s)/(1-s)) - 2 s) / s**3 in s**2, error 2**-35
 _LOG = (0.6666666269302368, 0.40000972151756287, 0.2849879264831543, 0.24279172718524933)
 # (tanh(x)/x - 1) / x**2 in x**2, x <= 0.625, error 2**-27
@@ -36,9 +36,11 @@ _TANH = (-0.3333328366279602, 0.1333148330450058, -0.053742773830890656, 0.02064
 # erf(x)/x - 1 in x**2, x <= 0.93, error 2**-29
 _ERF = (0.12837916612625122, -0.3761262893676758, 0.11283624172210693, -0.02685558795928955, 0.005191947799175978,
         -0.0008043833659030497, 7.969592843437567e-05)
-# -log(erfc(t))/t - 1, 0.92 <= t <= 4, error of erf 2**-30
-_ERF_FAR = (0.1286521703004837, 0.6351358890533447, 0.1062631607055664, -0.023785335943102837, 0.003653747495263815,
-            -0.0003256459895055741, 1.1521364285727032e-05)
+# erf(u + 2.425), 0.92 <= u + 2.425 <= 3.93 (from where on erf rounds to 1), error 2**-23.7
+_ERF_FAR = (0.9993953108787537, 0.003151658922433853, -0.007645646575838327, 0.01130453497171402,
+-0.011140083894133568,
+            0.007434157654643059, -0.0030819126404821873, 0.0003347982419654727, 0.000507259217556566,
+            -0.0003155745507683605, 3.3220843761228025e-05, 2.8782704248442315e-05, -7.852507224015426e-06)
 
 
 def _reduce_ln2(m: Scope, x: Num, bias: int = 0) -> tuple[Num, Num]:
@@ -157,11 +159,10 @@ def tanh(m: Scope, x: Num) -> Num:
 
 
 def erf(m: Scope, x: Num) -> Num:
-    """Error function, at most 2 ulp."""
+    """Error function, at most 3 ulp."""
     a = abs(x)
     near = m.fma(a, m.poly(a * a, _ERF), a)
-    t = m.minimum(a, 4.0)
-    far = 1.0 - exp_normal(m, -m.fma(t, m.poly(t, _ERF_FAR), t))
+    far = m.poly(m.minimum(a, 3.93) - 2.425, _ERF_FAR)
     return m.copysign(m.where(a < 0.92, near, far), x)
 
 
