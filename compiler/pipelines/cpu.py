@@ -10,13 +10,13 @@ PHASES: tuple[Phase, ...] = (
         start="linalg",
         end="loops",
         pipeline="builtin.module("
-        "kc-mark-entry-points,"
-        "func.func(eliminate-empty-tensors),empty-tensor-to-alloc-tensor,"
+        "kc-mark-entry-points,func.func(kc-split-empty-tensors,eliminate-empty-tensors,empty-tensor-to-alloc-tensor),"
         "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map "
         "allow-return-allocs-from-loops=1},"
         "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
-        "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
-        "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
+        "ownership-based-buffer-deallocation,canonicalize,kc-simplify-deallocs,buffer-deallocation-simplification,"
+        "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref,"
+        "func.func(optimize-allocation-liveness))",
     ),
     Phase(
         name="cpu-loops",
