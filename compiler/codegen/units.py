@@ -40,7 +40,7 @@ def split(module: ir.Module, opt: str) -> list[Unit]:
 
 def _text(module: ir.Module, keep: Iterable[str]) -> str:
     """LLVM IR of the functions in ``keep``; the others are declared where they are called."""
-    clone = module.operation.clone()
+    clone = module.operation.clone().operation
     kept = set(keep)
     functions = _functions(clone)
     called: set[str] = set()
@@ -63,16 +63,17 @@ def _declare(function: ir.Operation) -> None:
     """Replace a definition by a declaration of the same function."""
     if not _is_defined(function):
         return
-    attributes = {name: function.attributes[name] for name in function.attributes}
-    attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
-    ir.Operation.create(
-        function.name,
-        attributes=attributes,
-        regions=1,
-        loc=function.location,
-        ip=ir.InsertionPoint(function),
-    )
-    function.erase()
+    with function.context:
+        attributes = {name: function.attributes[name] for name in function.attributes}
+        attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
+        ir.Operation.create(
+            function.name,
+            attributes=attributes,
+            regions=1,
+            loc=function.location,
+            ip=ir.InsertionPoint(function),
+        )
+        function.erase()
 
 
 def _functions(module: ir.Module | ir.Operation) -> dict[str, ir.Operation]:
