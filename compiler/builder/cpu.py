@@ -47,13 +47,13 @@ class CpuBuilder(Ops):
     # -- functions
 
     @contextmanager
-    def function(self, name: str, arguments: Sequence[str], attributes: dict[str, str] | None = None
-                 ) -> Iterator[list[Any]]:
-        """``func.func private @name`` with argument types as text; the body is built inside the ``with``."""
+    def function(self, name: str, arguments: Sequence[str]) -> Iterator[list[Any]]:
+        """``func.func private @name {kc.impl}`` with argument types as text; the body is built inside the ``with``."""
         types = ", ".join(arguments)
-        marks = {"sym_name": f'"{name}"', "function_type": f"({types}) -> ()", "sym_visibility": '"private"'}
+        marks = {"sym_name": f'"{name}"', "function_type": f"({types}) -> ()", "sym_visibility": '"private"',
+                 "kc.impl": "unit"}
         with ir.InsertionPoint(self.module.regions[0].blocks[0]):
-            op = self.create_region("func.func", [], [], {**marks, **(attributes or {})}, 1)
+            op = self.create_region("func.func", [], [], marks, 1)
         block = op.regions[0].blocks.append(*map(self.type, arguments), arg_locs=[self.location] * len(arguments))
         outer = self._entry, self._constants
         self._entry, self._constants = block, {}

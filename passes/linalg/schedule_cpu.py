@@ -35,7 +35,7 @@ class ScheduleCpu(Pass):
 
     A kernel that no schedule fits stays as it is and becomes loops later; a remark says why.
 
-    ``vector-bits``, ``registers``: of the widest vector unit; ``l1``, ``l2``: cache sizes in KiB; ``fma``: whether the
+    ``vector-bytes``, ``registers``: of the widest vector unit; ``l1``, ``l2``: cache sizes in KiB; ``fma``: whether the
     target fuses; ``parallel``: whether implementations use threads.
     """
 
@@ -43,7 +43,7 @@ class ScheduleCpu(Pass):
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[str] = "linalg"
     dialects: ClassVar[tuple[str, ...] | None] = ("arith", "func", "math", "memref", "scf", "vector")
-    vector_bits: int = 256
+    vector_bytes: int = 32
     registers: int = 16
     l1: int = 32
     l2: int = 512
@@ -51,7 +51,7 @@ class ScheduleCpu(Pass):
     parallel: bool = True
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        machine = Machine(self.vector_bits, self.registers, self.l1 << 10, self.l2 << 10, self.fma, self.parallel)
+        machine = Machine(8 * self.vector_bytes, self.registers, self.l1 << 10, self.l2 << 10, self.fma, self.parallel)
         schedules = [_load(path) for path in SCHEDULES]
         for function in walk_ops(op, "func.func"):
             if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:

@@ -25,7 +25,7 @@ def build_chunked(builder: CpuBuilder, kernel: Kernel, machine: Machine,
     chunk = f"{kernel.name}__chunk"
     with builder.function(chunk, [*types, "index", "index"]) as arguments:
         body(arguments[:-2], arguments[-2], arguments[-1])
-    with builder.function(f"{kernel.name}__impl", types, {"kc.impl": "unit"}) as arguments:
+    with builder.function(f"{kernel.name}__impl", types) as arguments:
         items, work = count(arguments)
 
         def whole() -> None:

@@ -135,7 +135,7 @@ class _Build:
         variants = [False, True] if self.schedule.machine.parallel else [False]
         for parallel in variants:
             self._product_function(parallel)
-        with builder.function(f"{name}__impl", self.types, {"kc.impl": "unit"}) as arguments:
+        with builder.function(f"{name}__impl", self.types) as arguments:
             result = PartValues(builder, self.kernel, self.parts[2], arguments)
             batch = result.size("b")
             m, n = result.size("m"), result.size("n")
