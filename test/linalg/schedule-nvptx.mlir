@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func private @map(
 // CHECK-SAME: kc.impl = @map__impl
 // CHECK: gpu.module @map_device
-// CHECK: llvm.func @map_kernel(%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>) attributes {gpu.kernel
+// CHECK: llvm.func @map_kernel(%{{.*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{.*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{.*}}: !llvm.ptr<1> {llvm.noalias}) attributes {gpu.kernel
 // CHECK: arith.divui
 // CHECK: llvm.load {{.*}} invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 // CHECK: llvm.intr.maximum
@@ -40,7 +40,7 @@ func.func private @map(%x: tensor<64x256xbf16>, %b: tensor<256xbf16>, %out: tens
 
 // CHECK-LABEL: func.func private @rows(
 // CHECK-SAME: kc.impl = @rows__impl
-// CHECK: llvm.func @rows_kernel(%{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64)
+// CHECK: llvm.func @rows_kernel(%{{.*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{.*}}: !llvm.ptr<1> {llvm.noalias}, %{{.*}}: i64)
 // CHECK-COUNT-5: nvvm.shfl.sync bfly
 // CHECK: nvvm.barrier
 // CHECK: func.func private @rows__impl(%{{.*}}: memref<?x1024xf32>, %{{.*}}: memref<?xf32>)

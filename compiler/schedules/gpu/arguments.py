@@ -12,7 +12,7 @@ from kc.builder.gpu import Value, at, const, load
 from kc.builder.gpu_memory import from_memory, memory_kind
 from kc.builder.gpu_module import Device, Host, Parameter
 from kc.builder.gpu_ops import widen
-from kc.kernels.expr import Dim, Kernel
+from kc.kernels.expr import Dim, Kernel, Operand
 from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Symbol, itemsize, symbols_of
 
 
@@ -26,8 +26,7 @@ class Arguments:
         self.maps = tuple(maps)
         self.parameters = [
             *self.maps,
-            *(Parameter(f"a{number}", "!llvm.ptr<1>" if operand.shape is not None else _scalar_type(operand.type))
-              for number, operand in enumerate(kernel.operands)),
+            *(Parameter(f"a{number}", _parameter_type(operand)) for number, operand in enumerate(kernel.operands)),
             *(Parameter(f"s{number}", "i64") for number in range(len(self.symbols))),
         ]
         self.written = {number for number, operand in enumerate(kernel.operands) if operand.is_out}
@@ -122,8 +121,11 @@ class DeviceArguments:
         return from_memory(raw, item.type)
 
 
-def _scalar_type(kind: str) -> str:
-    return "i64" if kind == "index" else kind
+def _parameter_type(operand: Operand) -> str:
+    """Destinations are buffers of their own; without these attributes LLVM's optimiser forgets that loads are invariant."""
+    if operand.shape is None:
+        return "i64" if operand.type == "index" else operand.type
+    return f"!llvm.ptr<1> {{llvm.noalias{'' if operand.is_out else ', llvm.readonly'}}}"
 
 
 def inner_vector(items: Iterable[Access], inner: int, limit: int) -> int:
