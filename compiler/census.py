@@ -1,4 +1,5 @@
 """The census: everything in a program that kc cannot compile, found at once and before lowering starts."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -13,19 +14,77 @@ if TYPE_CHECKING:
 
 #: ops that need no conversion of their own, or that native passes take away
 _STRUCTURAL = frozenset({"stablehlo.return", "stablehlo.composite"})
-_CHLO = frozenset(f"chlo.{n}" for n in (
-    "_asin_acos_kernel acos acosh asin asinh atan atanh bessel_i1e broadcast_add broadcast_and broadcast_atan2 "
-    "broadcast_compare broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum broadcast_multiply "
-    "broadcast_next_after broadcast_or broadcast_polygamma broadcast_power broadcast_remainder broadcast_select "
-    "broadcast_shift_left broadcast_shift_right_arithmetic broadcast_shift_right_logical broadcast_subtract broadcast_xor "
-    "broadcast_zeta conj constant constant_like cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma mulhi "
-    "next_after polygamma sinh square tan top_k zeta").split())
+_CHLO = frozenset(
+    f"chlo.{n}"
+    for n in [
+        "_asin_acos_kernel",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "bessel_i1e",
+        "broadcast_add",
+        "broadcast_and",
+        "broadcast_atan2",
+        "broadcast_compare",
+        "broadcast_complex",
+        "broadcast_divide",
+        "broadcast_maximum",
+        "broadcast_minimum",
+        "broadcast_multiply",
+        "broadcast_next_after",
+        "broadcast_or",
+        "broadcast_polygamma",
+        "broadcast_power",
+        "broadcast_remainder",
+        "broadcast_select",
+        "broadcast_shift_left",
+        "broadcast_shift_right_arithmetic",
+        "broadcast_shift_right_logical",
+        "broadcast_subtract",
+        "broadcast_xor",
+        "broadcast_zeta",
+        "conj",
+        "constant",
+        "constant_like",
+        "cosh",
+        "digamma",
+        "erf",
+        "erf_inv",
+        "erfc",
+        "is_inf",
+        "is_neg_inf",
+        "is_pos_inf",
+        "lgamma",
+        "mulhi",
+        "next_after",
+        "polygamma",
+        "sinh",
+        "square",
+        "tan",
+        "top_k",
+        "zeta",
+    ]
+)
 _SEVERAL_DEVICES = ("it moves data between devices, and kc compiles for one", "compile the program of a single device")
 _HOST_TRANSFER = ("it talks to the host while the program runs", "pass the data as arguments and results")
 _WHY: dict[str, tuple[str, str]] = {
-    **{f"stablehlo.{n}": _SEVERAL_DEVICES for n in (
-        "all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute", "cross-replica-sum",
-        "partition_id", "reduce_scatter", "replica_id")},
+    **{
+        f"stablehlo.{n}": _SEVERAL_DEVICES
+        for n in (
+            "all_gather",
+            "all_reduce",
+            "all_to_all",
+            "collective_broadcast",
+            "collective_permute",
+            "cross-replica-sum",
+            "partition_id",
+            "reduce_scatter",
+            "replica_id",
+        )
+    },
     **{f"stablehlo.{n}": _HOST_TRANSFER for n in ("infeed", "outfeed", "recv", "send")},
     "stablehlo.after_all": ("it orders transfers to the host", "remove the transfers"),
     "stablehlo.rng": ("its numbers come from a hidden state", "stablehlo.rng_bit_generator"),
@@ -80,7 +139,9 @@ def _entry(op: ir.Operation, why: str, nearest: str) -> Unsupported:
     if name == "stablehlo.custom_call":
         name += f" @{_call_target(op)}"
     notes = (Diagnostic("note", None, f"nearest thing that works: {nearest}"),) if nearest else ()
-    return Unsupported(name, why, nearest, Diagnostic("error", location_of(op), f"'{name}' cannot be compiled: {why}", notes))
+    return Unsupported(
+        name, why, nearest, Diagnostic("error", location_of(op), f"'{name}' cannot be compiled: {why}", notes)
+    )
 
 
 def _supported() -> frozenset[str]:
@@ -121,10 +182,18 @@ def _custom_call(op: ir.Operation) -> tuple[str, str] | None:
     name = _call_target(op)
     if name == "shape_assertion":
         return None
-    if name.startswith("lapack_") or name in ("Eigh", "Qr", "LuDecomposition", "ProductOfElementaryHouseholderReflectors"):
+    if name.startswith("lapack_") or name in (
+        "Eigh",
+        "Qr",
+        "LuDecomposition",
+        "ProductOfElementaryHouseholderReflectors",
+    ):
         return "it calls a linear algebra library", "stablehlo.cholesky and stablehlo.triangular_solve"
     if "callback" in name:
-        return "it calls back into Python while the program runs", "compute the value outside and pass it as an argument"
+        return (
+            "it calls back into Python while the program runs",
+            "compute the value outside and pass it as an argument",
+        )
     return "kc does not know this call target", "a function or a composite with a decomposition"
 
 

@@ -1,4 +1,6 @@
-"""``kc.jit``: a JAX function, traced by JAX to StableHLO, compiled and run by kc. JAX is imported when it is first needed."""
+"""``kc.jit``: a JAX function, traced by JAX to StableHLO, compiled and run by kc. JAX is imported when it is first
+needed."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -32,8 +34,15 @@ class Jitted:
     One executable is kept per signature: pytree, shapes and dtypes of the arguments, values of the static ones.
     """
 
-    def __init__(self, function: Callable[..., Any], target: str, static_argnums: tuple[int, ...],
-                 static_argnames: tuple[str, ...], polymorphic_shapes: Any, options: Mapping[str, Any] | None):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        target: str,
+        static_argnums: tuple[int, ...],
+        static_argnames: tuple[str, ...],
+        polymorphic_shapes: Any,
+        options: Mapping[str, Any] | None,
+    ):
         self.function, self.target, self.options = function, target, options
         self._static_argnums, self._static_argnames = static_argnums, static_argnames
         self._polymorphic = polymorphic_shapes
@@ -48,8 +57,10 @@ class Jitted:
         jax = _import_jax()
         executable, traced = self._lookup(args, kwargs)
         leaves = jax.tree.leaves(self._dynamic(args, kwargs))
-        arrays = [_as_array(jax, leaves[k], dtype, _wants_numpy(leaves)) for k, dtype in
-                  zip(traced.kept, traced.dtypes, strict=True)]
+        arrays = [
+            _as_array(jax, leaves[k], dtype, _wants_numpy(leaves))
+            for k, dtype in zip(traced.kept, traced.dtypes, strict=True)
+        ]
         results = executable(*arrays)
         if not arrays and not _wants_numpy(leaves):
             results = tuple(jax.numpy.asarray(r) for r in results)
@@ -94,7 +105,10 @@ class Jitted:
             value = jax.api_util.shaped_abstractify(leaf)
             shape = tuple(d if isinstance(d, int) else None for d in getattr(spec, "shape", value.shape))
             signature.append((shape, str(value.dtype), bool(getattr(value, "weak_type", False))))
-        static = (tuple(self._split(args)[1]), tuple(sorted((k, v) for k, v in kwargs.items() if k in self._static_argnames)))
+        static = (
+            tuple(self._split(args)[1]),
+            tuple(sorted((k, v) for k, v in kwargs.items() if k in self._static_argnames)),
+        )
         try:
             hash(static)
         except TypeError:
@@ -116,8 +130,12 @@ class Jitted:
             raise InputError(f"polymorphic_shapes {self._polymorphic!r} does not fit the arguments: {error}") from None
 
     def _trace(self, jax: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-        jitted = jax.jit(self.function, static_argnums=self._static_argnums or None,
-                         static_argnames=self._static_argnames or None, keep_unused=True)
+        jitted = jax.jit(
+            self.function,
+            static_argnums=self._static_argnums or None,
+            static_argnames=self._static_argnames or None,
+            keep_unused=True,
+        )
         if self._polymorphic is not None:
             return self._export(jax, jitted, args, kwargs)
         lowered = jitted.lower(*args, **kwargs)
@@ -134,29 +152,51 @@ class Jitted:
             raise InputError("a kc.jit function with polymorphic_shapes takes static arguments by position")
         positional, static = self._split(args)
         specs = list(self._specs(jax, tuple(positional), {}))
-        taken = {n % len(args): value for n, value in zip(sorted(n % len(args) for n in self._static_argnums), static,
-                                                          strict=True)} if static else {}
+        taken = (
+            {
+                n % len(args): value
+                for n, value in zip(sorted(n % len(args) for n in self._static_argnums), static, strict=True)
+            }
+            if static
+            else {}
+        )
         merged = [taken[k] if k in taken else specs.pop(0) for k in range(len(args))]
         exported = export.export(jitted, platforms=("cpu",), disabled_checks=_no_custom_call_checks(export))(*merged)
         kept = tuple(exported.module_kept_var_idx)
-        return Traced(bytes(exported.mlir_module_serialized), kept, tuple(exported.in_avals[k].dtype for k in kept),
-                      exported.out_tree)
+        return Traced(
+            bytes(exported.mlir_module_serialized),
+            kept,
+            tuple(exported.in_avals[k].dtype for k in kept),
+            exported.out_tree,
+        )
 
 
-def jit(function: Callable[..., Any] | None = None, *, target: str = "cpu", static_argnums: int | Sequence[int] = (),
-        static_argnames: str | Sequence[str] = (), polymorphic_shapes: Any = None,
-        options: Mapping[str, Any] | None = None) -> Any:
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    target: str = "cpu",
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    polymorphic_shapes: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> Any:
     """Compile a JAX function with kc: ``kc.jit(f)(x)``, or as a decorator, with or without arguments.
 
-    ``target``: as in ``kc.compile``. ``static_argnums``, ``static_argnames``: as in ``jax.jit``. ``polymorphic_shapes``:
-    shapes with symbols, one per positional argument and in the notation of ``jax.export`` (``("b, _", None)``): one
-    executable then serves every size of the dimensions that have a name. ``options``: as in ``kc.compile``.
+    ``target``: as in ``kc.compile``. ``static_argnums``, ``static_argnames``: as in ``jax.jit``.
+    ``polymorphic_shapes``: shapes with symbols, one per positional argument and in the notation of ``jax.export``
+    (``("b, _", None)``): one executable then serves every size of the dimensions that have a name. ``options``: as in ``kc.compile``.
 
     Arguments and results may be pytrees. Raises InputError when JAX is not installed.
     """
     if function is None:
-        return functools.partial(jit, target=target, static_argnums=static_argnums, static_argnames=static_argnames,
-                                 polymorphic_shapes=polymorphic_shapes, options=options)
+        return functools.partial(
+            jit,
+            target=target,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            polymorphic_shapes=polymorphic_shapes,
+            options=options,
+        )
     if not callable(function):
         raise InputError(f"kc.jit takes a function, not a {type(function).__name__}")
     _import_jax()
@@ -189,7 +229,7 @@ def _wants_numpy(leaves: Sequence[Any]) -> bool:
 
 
 def _as_array(jax: Any, leaf: Any, dtype: Any, numpy: bool) -> Any:
-    """A leaf as an array of the dtype that JAX traced it with (Python numbers and 64-bit arrays are narrowed by JAX)."""
+    """A leaf as an array of the dtype that JAX traced it with (JAX narrows Python numbers and 64-bit arrays)."""
     import numpy as np
 
     if numpy:

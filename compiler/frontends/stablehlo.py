@@ -1,4 +1,5 @@
 """The StableHLO front end: text, MLIR bytecode, portable artifacts (VHLO), files and modules in memory."""
+
 from __future__ import annotations
 
 import os
@@ -12,19 +13,48 @@ if TYPE_CHECKING:
 _MAGIC = b"ML\xefR"
 _PRODUCER = b"StableHLO_v"
 #: dialects that kc lowers from, at any level of the ladder
-_KNOWN = frozenset({
-    "affine", "arith", "bufferization", "builtin", "cf", "chlo", "complex", "func", "gpu", "index", "linalg", "llvm", "math",
-    "memref", "ml_program", "nvvm", "omp", "quant", "rocdl", "scf", "shape", "stablehlo", "tensor", "torch", "torch_c", "ub",
-    "vector", "vhlo", "kc_tensor",
-})
+_KNOWN = frozenset(
+    {
+        "affine",
+        "arith",
+        "bufferization",
+        "builtin",
+        "cf",
+        "chlo",
+        "complex",
+        "func",
+        "gpu",
+        "index",
+        "linalg",
+        "llvm",
+        "math",
+        "memref",
+        "ml_program",
+        "nvvm",
+        "omp",
+        "quant",
+        "rocdl",
+        "scf",
+        "shape",
+        "stablehlo",
+        "tensor",
+        "torch",
+        "torch_c",
+        "ub",
+        "vector",
+        "vhlo",
+        "kc_tensor",
+    }
+)
 
 
 def load(source: str | bytes | os.PathLike[str] | Any, entry: str = "main") -> ir.Module:
     """A module from StableHLO (or MLIR of a lower level).
 
-    ``source``: a path; MLIR text; MLIR bytecode or a portable artifact as bytes (in a file, too); or a module of kc's or
-    another MLIR binding (JAX's). Locations in the source are kept, a file's name is in them. Raises InputError when the
-    source is none of these, is cut short, does not verify, uses a dialect kc does not know, or has no function ``entry``.
+    ``source``: a path; MLIR text; MLIR bytecode or a portable artifact as bytes (in a file, too); or a module of kc's
+    or another MLIR binding (JAX's). Locations in the source are kept, a file's name is in them. Raises InputError when
+    the source is none of these, is cut short, does not verify, uses a dialect kc does not know, or has no function
+    ``entry``.
     """
     from kc.bindings import ir
 
@@ -39,7 +69,8 @@ def load(source: str | bytes | os.PathLike[str] | Any, entry: str = "main") -> i
 
 
 def save_portable_artifact(module: ir.Module, version: str | None = None) -> bytes:
-    """``module`` (StableHLO) as a portable artifact for StableHLO ``version`` (such as "1.0.0") and later; default: ours.
+    """``module`` (StableHLO) as a portable artifact for StableHLO ``version`` (such as "1.0.0") and later; default:
+    ours.
 
     Raises InputError when an op cannot be told in that version.
     """
@@ -47,8 +78,9 @@ def save_portable_artifact(module: ir.Module, version: str | None = None) -> byt
 
     chosen = version or stablehlo_api.get_current_version()
     try:
-        return bytes(stablehlo_api.serialize_portable_artifact_str(str(module.operation.get_asm(enable_debug_info=True)),
-                                                                   chosen))
+        return bytes(
+            stablehlo_api.serialize_portable_artifact_str(str(module.operation.get_asm(enable_debug_info=True)), chosen)
+        )
     except Exception as error:
         raise InputError(f"the module cannot be written as a StableHLO {chosen} portable artifact: {error}") from None
 
@@ -69,7 +101,9 @@ def _read(source: Any) -> tuple[str | bytes, str]:
         try:
             return data.decode(), path
         except UnicodeDecodeError:
-            raise InputError(f"'{path}' is neither MLIR text nor MLIR bytecode (which starts with 'ML\\xefR')") from None
+            raise InputError(
+                f"'{path}' is neither MLIR text nor MLIR bytecode (which starts with 'ML\\xefR')"
+            ) from None
     if isinstance(source, str):
         return source, "-"
     return _foreign_bytecode(source)
@@ -109,8 +143,9 @@ def _parse(data: str | bytes, name: str) -> ir.Module:
             return _deserialize(data, context)
         return parse_module(data, context, name)
     except InputError as error:
-        raise InputError(f"{name} is not valid {what}: it is cut short, damaged, or of a newer version",
-                         error.diagnostics) from None
+        raise InputError(
+            f"{name} is not valid {what}: it is cut short, damaged, or of a newer version", error.diagnostics
+        ) from None
 
 
 def _deserialize(data: bytes, context: ir.Context) -> ir.Module:
@@ -138,7 +173,9 @@ def _upgrade(module: ir.Module) -> None:
     try:
         run_pipeline(module, "builtin.module(vhlo-to-version{target=current},vhlo-legalize-to-stablehlo)")
     except CompileError as error:
-        raise InputError("the portable artifact cannot be brought to this version of StableHLO", error.diagnostics) from None
+        raise InputError(
+            "the portable artifact cannot be brought to this version of StableHLO", error.diagnostics
+        ) from None
 
 
 def _check_dialects(module: ir.Module) -> None:
@@ -149,8 +186,9 @@ def _check_dialects(module: ir.Module) -> None:
         dialect = op.name.partition(".")[0]
         if dialect not in _KNOWN:
             found = Diagnostic("error", location_of(op), f"'{op.name}': kc does not lower the dialect '{dialect}'")
-            raise InputError("the module is not StableHLO: kc takes StableHLO, CHLO, and linalg and the dialects below it",
-                             (found,))
+            raise InputError(
+                "the module is not StableHLO: kc takes StableHLO, CHLO, and linalg and the dialects below it", (found,)
+            )
 
 
 def _check_entry(module: ir.Module, entry: str) -> None:

@@ -1,4 +1,5 @@
 """The road from StableHLO (with CHLO, composites, quantised types and dynamic shapes) to linalg on tensors."""
+
 from __future__ import annotations
 
 from kc.pipelines import Phase

@@ -1,4 +1,5 @@
 """Reading StableHLO's attributes."""
+
 from __future__ import annotations
 
 from kc.bindings import ir

@@ -1,4 +1,5 @@
 """The common part of kc's conversions out of StableHLO: find the ops, emit, replace."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -11,9 +12,19 @@ from kc.passes.conversion._emit import Emitter
 from kc.rewrite import replace_op, walk_ops
 
 # ops whose regions hold scalar code that their own conversion inlines
-SCALAR_REGIONS = frozenset({"stablehlo.map", "stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter",
-                            "stablehlo.select_and_scatter", "stablehlo.sort", "stablehlo.all_reduce",
-                            "stablehlo.reduce_scatter", "chlo.scan"})
+SCALAR_REGIONS = frozenset(
+    {
+        "stablehlo.map",
+        "stablehlo.reduce",
+        "stablehlo.reduce_window",
+        "stablehlo.scatter",
+        "stablehlo.select_and_scatter",
+        "stablehlo.sort",
+        "stablehlo.all_reduce",
+        "stablehlo.reduce_scatter",
+        "chlo.scan",
+    }
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +38,7 @@ class StablehloConversion(Pass):
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         # chosen before anything is erased: ops in scalar regions go with the op around them
         for found in [o for o in walk_ops(op, self.converts) if not in_scalar_region(o)]:
+            check_types(found, ctx)
             emitter = Emitter.before(found)
             new = self.convert(emitter, found, ctx)
             if new is not None:
@@ -35,6 +47,20 @@ class StablehloConversion(Pass):
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
         """The values that replace the results of ``op`` (casts are added); None leaves ``op`` as it is."""
         raise NotImplementedError
+
+
+def check_types(op: ir.Operation, ctx: PassContext) -> None:
+    """Ends the pass when ``op`` has a type that no conversion takes."""
+    for value in (*op.operands, *op.results):
+        text = str(value.type)
+        if "!quant." in text:
+            ctx.error(
+                op,
+                f"'{op.name}' on a quantised type cannot be converted to linalg",
+                ["nearest thing that works: kc-legalize-quantized before this pass"],
+            )
+        if "!stablehlo." in text:
+            ctx.error(op, f"'{op.name}' on {text} cannot be converted to linalg", ["only tensors have a form there"])
 
 
 def in_scalar_region(op: ir.Operation) -> bool:

@@ -1,4 +1,5 @@
 """``stablehlo.convolution`` as one ``linalg.generic`` over padded input and kernel."""
+
 from __future__ import annotations
 
 from kc.bindings import ir, stablehlo_api
@@ -25,10 +26,19 @@ def convolution(e: Emitter, op: ir.Operation, padding: list[tuple[Index, Index]]
     type_ = op.results[0].type
     unsigned = unsigned_flags(op)
 
-    lhs = _pad_input(e, lhs, list(numbers.input_spatial_dimensions), padding or pairs(op, "padding", space), lhs_dilation,
-                     integer_zero=e.const(element(lhs), 0))
-    reversed_axes = [axis for axis, flag in zip(numbers.kernel_spatial_dimensions, flags(op, "window_reversal", space),
-                                                strict=True) if flag]
+    lhs = _pad_input(
+        e,
+        lhs,
+        list(numbers.input_spatial_dimensions),
+        padding or pairs(op, "padding", space),
+        lhs_dilation,
+        integer_zero=e.const(element(lhs), 0),
+    )
+    reversed_axes = [
+        axis
+        for axis, flag in zip(numbers.kernel_spatial_dimensions, flags(op, "window_reversal", space), strict=True)
+        if flag
+    ]
     if reversed_axes:
         rhs = _reverse(e, rhs, reversed_axes)
     kernel = [e.dim(rhs, axis) for axis in numbers.kernel_spatial_dimensions]
@@ -85,7 +95,9 @@ def convolution(e: Emitter, op: ir.Operation, padding: list[tuple[Index, Index]]
     flat = [x for part in extents for x in part]
     grouped = tensor_type([x if isinstance(x, int) else DYNAMIC for x in flat], element(type_))
     init = e.splat(grouped, flat, e.const(element(type_), 0))
-    maps = [ir.AffineMap.get(loops, 0, [x for part in exprs for x in part]) for exprs in (lhs_exprs, rhs_exprs, out_exprs)]
+    maps = [
+        ir.AffineMap.get(loops, 0, [x for part in exprs for x in part]) for exprs in (lhs_exprs, rhs_exprs, out_exprs)
+    ]
     iterators = ["parallel"] * (feature + 1) + ["reduction"] * (space + 1)
     value = e.generic([lhs, rhs], [init], maps, iterators, lambda i, a: [multiply_add(i, a, unsigned)])[0]
     if group is None:
@@ -93,8 +105,14 @@ def convolution(e: Emitter, op: ir.Operation, padding: list[tuple[Index, Index]]
     return reshape(e, value, type_, [e.product(part) for part in extents])
 
 
-def _pad_input(e: Emitter, lhs: ir.Value, axes: list[int], padding: list[tuple[Index, Index]] | list[tuple[int, int]],
-               dilation: list[int], integer_zero: ir.Value) -> ir.Value:
+def _pad_input(
+    e: Emitter,
+    lhs: ir.Value,
+    axes: list[int],
+    padding: list[tuple[Index, Index]] | list[tuple[int, int]],
+    dilation: list[int],
+    integer_zero: ir.Value,
+) -> ir.Value:
     rank = ranked(lhs).rank
     low: list[Index] = [0] * rank
     high: list[Index] = [0] * rank
@@ -113,13 +131,16 @@ def _pad_input(e: Emitter, lhs: ir.Value, axes: list[int], padding: list[tuple[I
 
 def _reverse(e: Emitter, value: ir.Value, axes: list[int]) -> ir.Value:
     extents = e.dims(value)
-    return e.tabulate(value.type, extents, lambda i, at: i.extract(
-        value, [i.sub(i.sub(extents[d], 1), x) if d in axes else x for d, x in enumerate(at)]))
+    return e.tabulate(
+        value.type,
+        extents,
+        lambda i, at: i.extract(value, [i.sub(i.sub(extents[d], 1), x) if d in axes else x for d, x in enumerate(at)]),
+    )
 
 
 def _split(e: Emitter, value: ir.Value, axis: int, groups: int) -> ir.Value:
     """``axis`` of extent ``groups * n`` as two axes (groups, n)."""
     extents = e.dims(value)
-    extents[axis:axis + 1] = [groups, e.floordiv(extents[axis], groups)]
+    extents[axis : axis + 1] = [groups, e.floordiv(extents[axis], groups)]
     type_ = tensor_type([x if isinstance(x, int) else DYNAMIC for x in extents], element(value))
     return reshape(e, value, type_, extents)

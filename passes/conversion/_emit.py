@@ -4,6 +4,7 @@ An ``Emitter`` stands at one insertion point with one location; regions get an e
 their names, so that no dialect module of the bindings has to be imported. Extents and indices are ``Index``: a Python
 int where known, an SSA value of type ``index`` where not; constants fold on the way.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -40,12 +41,12 @@ def is_complex(type_: ir.Type) -> bool:
 
 def is_int(type_: ir.Type) -> bool:
     """An integer (i1 too) or index."""
-    return isinstance(type_, ir.IntegerType) or isinstance(type_, ir.IndexType)
+    return isinstance(type_, (ir.IntegerType, ir.IndexType))
 
 
 def width(type_: ir.Type) -> int:
     """Bits of an integer or float type."""
-    return ir.IntegerType(type_).width if isinstance(type_, ir.IntegerType) else ir.FloatType(type_).width  # type: ignore[attr-defined]
+    return (ir.IntegerType if isinstance(type_, ir.IntegerType) else ir.FloatType)(type_).width
 
 
 def int_type(bits: int) -> ir.Type:
@@ -59,8 +60,22 @@ def tensor_type(shape: Sequence[int | None], element_type: ir.Type) -> ir.Ranked
 
 
 CMPI = {"eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5, "ult": 6, "ule": 7, "ugt": 8, "uge": 9}
-CMPF = {"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5, "one": 6, "ord": 7, "ueq": 8, "ugt": 9, "uge": 10, "ult": 11,
-        "ule": 12, "une": 13, "uno": 14}
+CMPF = {
+    "oeq": 1,
+    "ogt": 2,
+    "oge": 3,
+    "olt": 4,
+    "ole": 5,
+    "one": 6,
+    "ord": 7,
+    "ueq": 8,
+    "ugt": 9,
+    "uge": 10,
+    "ult": 11,
+    "ule": 12,
+    "une": 13,
+    "uno": 14,
+}
 
 
 class Emitter:
@@ -78,13 +93,31 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------- raw ops
 
-    def op(self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Type],
-           attributes: dict[str, ir.Attribute] | None = None, regions: int = 0) -> ir.Operation:
-        return ir.Operation.create(name, results=list(results), operands=list(operands), attributes=attributes or {},
-                                   regions=regions, loc=self.loc, ip=self.ip)
+    def op(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Type],
+        attributes: dict[str, ir.Attribute] | None = None,
+        regions: int = 0,
+    ) -> ir.Operation:
+        return ir.Operation.create(
+            name,
+            results=list(results),
+            operands=list(operands),
+            attributes=attributes or {},
+            regions=regions,
+            loc=self.loc,
+            ip=self.ip,
+        )
 
-    def one(self, name: str, operands: Sequence[ir.Value], result: ir.Type,
-            attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
+    def one(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        result: ir.Type,
+        attributes: dict[str, ir.Attribute] | None = None,
+    ) -> ir.Value:
         return self.op(name, operands, [result], attributes).result
 
     def bin(self, name: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
@@ -113,8 +146,12 @@ class Emitter:
         """A scalar constant; integers wrap into the type's width."""
         if is_complex(type_):
             part = ir.ComplexType(type_).element_type
-            parts = ir.ArrayAttr.get([ir.FloatAttr.get(part, complex(value).real, loc=self.loc),
-                                      ir.FloatAttr.get(part, complex(value).imag, loc=self.loc)])
+            parts = ir.ArrayAttr.get(
+                [
+                    ir.FloatAttr.get(part, complex(value).real, loc=self.loc),
+                    ir.FloatAttr.get(part, complex(value).imag, loc=self.loc),
+                ]
+            )
             return self.one("complex.constant", [], type_, {"value": parts})
         if is_float(type_):
             attr: ir.Attribute = ir.FloatAttr.get(type_, float(value), loc=self.loc)  # type: ignore[arg-type]
@@ -162,8 +199,8 @@ class Emitter:
     def _round_to_odd(self, value: ir.Value) -> ir.Value:
         """f64 to f32 so that a second rounding to a narrower type gives what one rounding would.
 
-        Where the f32 is not exact it is the neighbour towards zero with its last bit set (Boldo and Melquiond, "When double
-        rounding is odd", 2005). A direct f64 to bf16 or f16 is a library call on most machines.
+        Where the f32 is not exact it is the neighbour towards zero with its last bit set (Boldo and Melquiond, "When
+        double rounding is odd", 2005). A direct f64 to bf16 or f16 is a library call on most machines.
         """
         f32, i32 = ir.F32Type.get(), int_type(32)
         near = self.one("arith.truncf", [value], f32)
@@ -257,8 +294,13 @@ class Emitter:
         return self.fill(self.empty(type_, extents), value)
 
     def fill(self, init: ir.Value, value: ir.Value) -> ir.Value:
-        filled = self.op("linalg.fill", [value, init], [init.type],
-                         {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1])}, regions=1)
+        filled = self.op(
+            "linalg.fill",
+            [value, init],
+            [init.type],
+            {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1])},
+            regions=1,
+        )
         block = filled.regions[0].blocks.append(value.type, element(init), arg_locs=[self.loc, self.loc])
         self.at_end(block).op("linalg.yield", [block.arguments[0]], [])
         return filled.result
@@ -279,19 +321,38 @@ class Emitter:
         statics = [v if isinstance(v, int) else DYNAMIC for v in values]
         return statics, [v for v in values if not isinstance(v, int)]
 
-    def extract_slice(self, tensor: ir.Value, offsets: Sequence[Index], sizes: Sequence[Index],
-                      strides: Sequence[Index], type_: ir.Type) -> ir.Value:
+    def extract_slice(
+        self,
+        tensor: ir.Value,
+        offsets: Sequence[Index],
+        sizes: Sequence[Index],
+        strides: Sequence[Index],
+        type_: ir.Type,
+    ) -> ir.Value:
         """``tensor.extract_slice``; the slice must be in bounds. Sizes follow ``type_`` where it is static."""
         sizes = [s if known is None else known for s, known in zip(sizes, shape_of(type_), strict=True)]
         return self._slice("tensor.extract_slice", [tensor], offsets, sizes, strides, type_)
 
-    def insert_slice(self, source: ir.Value, dest: ir.Value, offsets: Sequence[Index], sizes: Sequence[Index],
-                     strides: Sequence[Index]) -> ir.Value:
+    def insert_slice(
+        self,
+        source: ir.Value,
+        dest: ir.Value,
+        offsets: Sequence[Index],
+        sizes: Sequence[Index],
+        strides: Sequence[Index],
+    ) -> ir.Value:
         sizes = [s if known is None else known for s, known in zip(sizes, shape_of(source), strict=True)]
         return self._slice("tensor.insert_slice", [source, dest], offsets, sizes, strides, dest.type)
 
-    def _slice(self, name: str, tensors: list[ir.Value], offsets: Sequence[Index], sizes: Sequence[Index],
-               strides: Sequence[Index], type_: ir.Type) -> ir.Value:
+    def _slice(
+        self,
+        name: str,
+        tensors: list[ir.Value],
+        offsets: Sequence[Index],
+        sizes: Sequence[Index],
+        strides: Sequence[Index],
+        type_: ir.Type,
+    ) -> ir.Value:
         attributes: dict[str, ir.Attribute] = {}
         # an empty slice may start at the very end, which MLIR takes for out of bounds
         offsets = [0 if isinstance(n, int) and n == 0 else o for o, n in zip(offsets, sizes, strict=True)]
@@ -307,11 +368,21 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------ structure
 
-    def for_(self, lower: Index, upper: Index, inits: Sequence[ir.Value],
-             body: Callable[[Emitter, ir.Value, list[ir.Value]], Sequence[ir.Value]], step: Index = 1) -> list[ir.Value]:
+    def for_(
+        self,
+        lower: Index,
+        upper: Index,
+        inits: Sequence[ir.Value],
+        body: Callable[[Emitter, ir.Value, list[ir.Value]], Sequence[ir.Value]],
+        step: Index = 1,
+    ) -> list[ir.Value]:
         """``scf.for`` with carried values; ``body(emitter, iv, carried)`` returns the next ones."""
-        loop = self.op("scf.for", [self.index(lower), self.index(upper), self.index(step), *inits],
-                       [v.type for v in inits], regions=1)
+        loop = self.op(
+            "scf.for",
+            [self.index(lower), self.index(upper), self.index(step), *inits],
+            [v.type for v in inits],
+            regions=1,
+        )
         types = [ir.IndexType.get(), *(v.type for v in inits)]
         block = loop.regions[0].blocks.append(*types, arg_locs=[self.loc] * len(types))
         inner = self.at_end(block)
@@ -319,25 +390,40 @@ class Emitter:
         inner.op("scf.yield", list(body(inner, arguments[0], arguments[1:])), [])
         return list(loop.results)
 
-    def nest(self, extents: Sequence[Index], inits: Sequence[ir.Value],
-             body: Callable[[Emitter, list[ir.Value], list[ir.Value]], Sequence[ir.Value]]) -> list[ir.Value]:
+    def nest(
+        self,
+        extents: Sequence[Index],
+        inits: Sequence[ir.Value],
+        body: Callable[[Emitter, list[ir.Value], list[ir.Value]], Sequence[ir.Value]],
+    ) -> list[ir.Value]:
         """Nested ``scf.for`` over ``extents``; ``body(emitter, indices, carried)``."""
+
         def level(emitter: Emitter, done: list[ir.Value], carried: list[ir.Value]) -> Sequence[ir.Value]:
             if len(done) == len(extents):
                 return body(emitter, done, carried)
             return emitter.for_(0, extents[len(done)], carried, lambda e, iv, c: level(e, [*done, iv], c))
+
         return list(level(self, [], list(inits)))
 
-    def if_(self, condition: ir.Value, types: Sequence[ir.Type], then: Callable[[Emitter], Sequence[ir.Value]],
-            otherwise: Callable[[Emitter], Sequence[ir.Value]]) -> list[ir.Value]:
+    def if_(
+        self,
+        condition: ir.Value,
+        types: Sequence[ir.Type],
+        then: Callable[[Emitter], Sequence[ir.Value]],
+        otherwise: Callable[[Emitter], Sequence[ir.Value]],
+    ) -> list[ir.Value]:
         branch = self.op("scf.if", [condition], list(types), regions=2)
         for region, build in zip(branch.regions, (then, otherwise), strict=True):
             inner = self.at_end(region.blocks.append())
             inner.op("scf.yield", list(build(inner)), [])
         return list(branch.results)
 
-    def while_(self, inits: Sequence[ir.Value], condition: Callable[[Emitter, list[ir.Value]], ir.Value],
-               body: Callable[[Emitter, list[ir.Value]], Sequence[ir.Value]]) -> list[ir.Value]:
+    def while_(
+        self,
+        inits: Sequence[ir.Value],
+        condition: Callable[[Emitter, list[ir.Value]], ir.Value],
+        body: Callable[[Emitter, list[ir.Value]], Sequence[ir.Value]],
+    ) -> list[ir.Value]:
         """``scf.while`` whose condition hands on all carried values unchanged."""
         types = [v.type for v in inits]
         loop = self.op("scf.while", list(inits), types, regions=2)
@@ -349,9 +435,14 @@ class Emitter:
         after.op("scf.yield", list(body(after, list(blocks[1].arguments))), [])
         return list(loop.results)
 
-    def generic(self, ins: Sequence[ir.Value], outs: Sequence[ir.Value], maps: Sequence[ir.AffineMap],
-                iterators: Sequence[str], body: Callable[[Emitter, list[ir.Value]], Sequence[ir.Value]]
-                ) -> list[ir.Value]:
+    def generic(
+        self,
+        ins: Sequence[ir.Value],
+        outs: Sequence[ir.Value],
+        maps: Sequence[ir.AffineMap],
+        iterators: Sequence[str],
+        body: Callable[[Emitter, list[ir.Value]], Sequence[ir.Value]],
+    ) -> list[ir.Value]:
         """``linalg.generic``; ``iterators`` are ``parallel``/``reduction``; ``body`` gets the block arguments."""
         attributes = {
             "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
@@ -368,9 +459,15 @@ class Emitter:
     def linalg_index(self, dim: int) -> ir.Value:
         return self.one("linalg.index", [], ir.IndexType.get(), {"dim": ir.IntegerAttr.get(int_type(64), dim)})
 
-    def tabulate(self, type_: ir.Type, extents: Sequence[Index],
-                 body: Callable[[Emitter, list[ir.Value]], ir.Value]) -> ir.Value:
+    def tabulate(
+        self, type_: ir.Type, extents: Sequence[Index], body: Callable[[Emitter, list[ir.Value]], ir.Value]
+    ) -> ir.Value:
         """A tensor whose element at ``indices`` is ``body(emitter, indices)``: a parallel ``linalg.generic``."""
         rank = ranked(type_).rank
-        return self.generic([], [self.empty(type_, extents)], [ir.AffineMap.get_identity(rank)], ["parallel"] * rank,
-                            lambda e, _: [body(e, [e.linalg_index(d) for d in range(rank)])])[0]
+        return self.generic(
+            [],
+            [self.empty(type_, extents)],
+            [ir.AffineMap.get_identity(rank)],
+            ["parallel"] * rank,
+            lambda e, _: [body(e, [e.linalg_index(d) for d in range(rank)])],
+        )[0]

@@ -1,4 +1,5 @@
 """Arithmetic on real or complex elements alike."""
+
 from __future__ import annotations
 
 from kc.bindings import ir

@@ -1,18 +1,35 @@
 """Broadcast, iota and pad for extents that may only be known at run time."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from kc.bindings import ir
-from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_complex, is_float, ranked, shape_of, tensor_type
+from kc.passes.conversion._emit import (
+    Emitter,
+    Index,
+    element,
+    int_type,
+    is_complex,
+    is_float,
+    ranked,
+    shape_of,
+    tensor_type,
+)
 
 
-def broadcast(e: Emitter, operand: ir.Value, type_: ir.Type, extents: Sequence[Index], dims: Sequence[int],
-              unsure: Sequence[int] = ()) -> ir.Value:
+def broadcast(
+    e: Emitter,
+    operand: ir.Value,
+    type_: ir.Type,
+    extents: Sequence[Index],
+    dims: Sequence[int],
+    unsure: Sequence[int] = (),
+) -> ir.Value:
     """Axis ``a`` of ``operand`` becomes axis ``dims[a]`` of the result, an extent of 1 is repeated.
 
-    ``unsure``: axes of ``operand`` whose run-time extent may be 1 where the result's is not; they are read by a computed
-    index.
+    ``unsure``: axes of ``operand`` whose run-time extent may be 1 where the result's is not; they are read by a
+    computed index.
     """
     rank = ranked(type_).rank
     shape = shape_of(operand)
@@ -30,8 +47,12 @@ def broadcast(e: Emitter, operand: ir.Value, type_: ir.Type, extents: Sequence[I
             return i.extract(operand, indices)
 
         return e.tabulate(type_, extents, body)
-    exprs = [ir.AffineConstantExpr.get(0) if shape[axis] == 1 and shape_of(type_)[target] != 1 else
-             ir.AffineDimExpr.get(target) for axis, target in enumerate(dims)]
+    exprs = [
+        ir.AffineConstantExpr.get(0)
+        if shape[axis] == 1 and shape_of(type_)[target] != 1
+        else ir.AffineDimExpr.get(target)
+        for axis, target in enumerate(dims)
+    ]
     maps = [ir.AffineMap.get(rank, 0, exprs), ir.AffineMap.get_identity(rank)]
     init = e.empty(type_, extents)
     return e.generic([operand], [init], maps, ["parallel"] * rank, lambda _, a: [a[0]])[0]
@@ -51,8 +72,15 @@ def iota(e: Emitter, type_: ir.Type, extents: Sequence[Index], axis: int) -> ir.
     return e.tabulate(type_, extents, body)
 
 
-def pad(e: Emitter, operand: ir.Value, value: ir.Value, type_: ir.Type, low: Sequence[Index], high: Sequence[Index],
-        interior: Sequence[Index]) -> ir.Value:
+def pad(
+    e: Emitter,
+    operand: ir.Value,
+    value: ir.Value,
+    type_: ir.Type,
+    low: Sequence[Index],
+    high: Sequence[Index],
+    interior: Sequence[Index],
+) -> ir.Value:
     """``stablehlo.pad``: ``interior`` elements between neighbours, then ``low`` and ``high`` at the ends.
 
     Negative ends cut elements off after the interior padding was put in.
@@ -84,20 +112,30 @@ def pad(e: Emitter, operand: ir.Value, value: ir.Value, type_: ir.Type, low: Seq
     # a run-time count of 0 must not leave an offset beyond the end
     offsets = [o if isinstance(o, int) else e.min(o, x) for o, x in zip(offsets, extents, strict=True)]
     slice_type = tensor_type(
-        [c if isinstance(c, int) else ir.ShapedType.get_dynamic_size() for c in counts], element(operand))
+        [c if isinstance(c, int) else ir.ShapedType.get_dynamic_size() for c in counts], element(operand)
+    )
     ones: list[Index] = [1] * len(sizes)
     part = e.extract_slice(operand, first, counts, ones, slice_type)
     return e.insert_slice(part, result, offsets, counts, steps)
 
 
-def _tensor_pad(e: Emitter, operand: ir.Value, value: ir.Value, type_: ir.Type, low: Sequence[int],
-                high: Sequence[int]) -> ir.Value:
+def _tensor_pad(
+    e: Emitter, operand: ir.Value, value: ir.Value, type_: ir.Type, low: Sequence[int], high: Sequence[int]
+) -> ir.Value:
     if not any((*low, *high)):
         return e.cast(operand, type_)
     rank = len(low)
-    padded = e.op("tensor.pad", [operand], [type_], {
-        "static_low": ir.DenseI64ArrayAttr.get(list(low)), "static_high": ir.DenseI64ArrayAttr.get(list(high)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}, regions=1)
+    padded = e.op(
+        "tensor.pad",
+        [operand],
+        [type_],
+        {
+            "static_low": ir.DenseI64ArrayAttr.get(list(low)),
+            "static_high": ir.DenseI64ArrayAttr.get(list(high)),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0]),
+        },
+        regions=1,
+    )
     block = padded.regions[0].blocks.append(*[ir.IndexType.get()] * rank, arg_locs=[e.loc] * rank)
     e.at_end(block).op("tensor.yield", [value], [])
     return padded.result

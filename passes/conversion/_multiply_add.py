@@ -1,4 +1,5 @@
 """The body of a contraction: accumulator + lhs * rhs in the accumulator's type."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """Inlining of StableHLO's scalar regions (reducers, comparators, combiners): rank-0 tensors become plain scalars."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,12 +10,20 @@ from kc.passes.conversion._emit import Emitter, element, ranked
 from kc.passes.conversion._scalar import RULES, emit_scalar
 
 # on rank-0 tensors these change nothing
-_IDENTITIES = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.transpose", "tensor.cast",
-                         "stablehlo.optimization_barrier"})
+_IDENTITIES = frozenset(
+    {
+        "stablehlo.broadcast_in_dim",
+        "stablehlo.reshape",
+        "stablehlo.transpose",
+        "tensor.cast",
+        "stablehlo.optimization_barrier",
+    }
+)
 
 
-def inline_scalars(e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], ctx: PassContext,
-                   region: int = 0) -> list[ir.Value]:
+def inline_scalars(
+    e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], ctx: PassContext, region: int = 0
+) -> list[ir.Value]:
     """Emit the body of ``op``'s region for the scalars ``arguments``; returns what it returns, as scalars.
 
     Values from outside of the region are read with ``tensor.extract``. Ends the pass with an error on an op that has no
@@ -43,8 +52,11 @@ def inline_scalars(e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], 
             values = [scalar(v) for v in inner.operands]
             scalars[inner.results[0]] = emit_scalar(e, inner, values, result.element_type)
         else:
-            ctx.error(inner, f"'{inner.name}' in the region of '{op.name}' has no scalar form",
-                      [(op, "only elementwise ops on rank-0 tensors and constants are supported there")])
+            ctx.error(
+                inner,
+                f"'{inner.name}' in the region of '{op.name}' has no scalar form",
+                [(op, "only elementwise ops on rank-0 tensors and constants are supported there")],
+            )
     raise AssertionError("a region without terminator does not verify")
 
 

@@ -1,4 +1,5 @@
 """Reshapes as ``tensor.collapse_shape`` followed by ``tensor.expand_shape``, with as many dimensions kept as can be."""
+
 from __future__ import annotations
 
 import math
@@ -13,8 +14,8 @@ Group = tuple[list[int], list[int]]
 def group_dims(source: Sequence[int | None], target: Sequence[int | None]) -> list[Group]:
     """Pairs (source axes, target axes) that hold the same elements, in order.
 
-    Read from the right, because what is unknown is the batch, in front: static extents are matched by their products, and
-    from the first unknown (or zero) extent on the rest is one group, or one pair of equal rank-1 ends.
+    Read from the right, because what is unknown is the batch, in front: static extents are matched by their products,
+    and from the first unknown (or zero) extent on the rest is one group, or one pair of equal rank-1 ends.
     """
     if 0 in source or 0 in target:
         return [(list(range(len(source))), list(range(len(target))))]
@@ -86,11 +87,13 @@ def _type(extents: Sequence[int | None], type_: ir.Type) -> ir.Type:
     return tensor_type([DYNAMIC if n is None else n for n in extents], type_)
 
 
-def _regroup(e: Emitter, name: str, value: ir.Value, groups: list[list[int]], type_: ir.Type,
-             extents: Sequence[Index | None]) -> ir.Value:
+def _regroup(
+    e: Emitter, name: str, value: ir.Value, groups: list[list[int]], type_: ir.Type, extents: Sequence[Index | None]
+) -> ir.Value:
     i64 = ir.IntegerType.get_signless(64)
     attributes: dict[str, ir.Attribute] = {
-        "reassociation": ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, k) for k in g]) for g in groups])}
+        "reassociation": ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, k) for k in g]) for g in groups])
+    }
     operands = [value]
     if name == "tensor.expand_shape":
         shape = shape_of(type_)

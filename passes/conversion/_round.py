@@ -1,4 +1,5 @@
 """Rounding one float: to an integer with saturation, and to fewer exponent and mantissa bits."""
+
 from __future__ import annotations
 
 from kc.bindings import ir
@@ -15,7 +16,8 @@ def float_to_int(e: Emitter, value: ir.Value, to: ir.Type, unsigned: bool) -> ir
     t, bits = value.type, width(to)
     low = 0 if unsigned else -(1 << (bits - 1))
     high = 1 << (bits if unsigned else bits - 1)
-    # both ends are powers of two, hence exact; ``value > low - 1`` would round for wide integers, but low itself converts
+    # both ends are powers of two, hence exact; ``value > low - 1`` would round for wide integers, but low itself
+    # converts
     below = e.cmpf("olt", value, e.const(t, low))
     above = e.cmpf("oge", value, e.const(t, high))
     unordered = e.cmpf("uno", value, value)
@@ -48,7 +50,7 @@ def reduce_precision(e: Emitter, value: ir.Value, exponent: int, mantissa: int) 
         magnitude = e.bin("arith.andi", e.bin("arith.addi", magnitude, bias), e.const(i, -(1 << dropped)))
     if exponent < own_exponent:
         half, own_half = (1 << (exponent - 1)) - 1, (1 << (own_exponent - 1)) - 1
-        largest = (((own_half + half + 1) << own_mantissa)) - 1  # everything up to the top binade
+        largest = ((own_half + half + 1) << own_mantissa) - 1  # everything up to the top binade
         least = (own_half - half + 1) << own_mantissa  # the smallest normal of the target
         magnitude = e.select(e.cmpi("ugt", magnitude, e.const(i, largest)), e.const(i, inf_bits), magnitude)
         magnitude = e.select(e.cmpi("ult", magnitude, e.const(i, least)), e.const(i, 0), magnitude)

@@ -2,12 +2,13 @@
 
 The edges are the ones of the StableHLO specification, and where that leaves the value open, of XLA: a quotient by zero
 has all bits set and its remainder is the dividend; INT_MIN / -1 wraps; a shift by the width or more pushes every bit
-out; float to integer saturates and NaN becomes 0; ``maximum`` and ``minimum`` propagate NaN; ``add`` and ``multiply`` of
-booleans are OR and AND; booleans and complex numbers compare unsigned and lexicographically. None of these ops is
+out; float to integer saturates and NaN becomes 0; ``maximum`` and ``minimum`` propagate NaN; ``add`` and ``multiply``
+of booleans are OR and AND; booleans and complex numbers compare unsigned and lexicographically. None of these ops is
 undefined for any input.
 
 Integers are signless here: ``kc-stablehlo-to-signless`` has written down in ``kc.unsigned`` which were unsigned.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -55,6 +56,7 @@ def _arith(float_op: str, int_op: str, bool_op: str, complex_op: str) -> Rule:
         if is_complex(t):
             return e.bin(complex_op, *a)
         return e.bin(float_op if is_float(t) else bool_op if _is_bool(t) else int_op, *a)
+
     return rule
 
 
@@ -100,6 +102,7 @@ def _extremum(largest: bool) -> Rule:
             return e.select(_complex_order(e, "ogt" if largest else "olt", a), a[0], a[1])
         kind = "u" if s.unsigned[0] or _is_bool(t) else "s"
         return e.bin(f"arith.{'max' if largest else 'min'}{kind}i", *a)
+
     return rule
 
 
@@ -125,8 +128,11 @@ def _power(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
         result = i.select(odd, i.bin("arith.muli", result, base), result)
         return [result, i.bin("arith.muli", base, base), i.bin("arith.shrui", exponent, i.const(t, 1))]
 
-    value = e.for_(0, bits, [one, a[0], a[1]], step)[0] if bits > 1 else e.bin("arith.ori", a[0], e.bin(
-        "arith.xori", a[1], one))
+    value = (
+        e.for_(0, bits, [one, a[0], a[1]], step)[0]
+        if bits > 1
+        else e.bin("arith.ori", a[0], e.bin("arith.xori", a[1], one))
+    )
     if s.unsigned[0] or bits == 1:
         return value
     minus_one = e.const(t, -1)
@@ -144,6 +150,7 @@ def _shift(op: str) -> Rule:
             return e.bin(op, a[0], e.select(inside, a[1], e.const(t, width(t) - 1)))
         zero = e.const(t, 0)
         return e.select(inside, e.bin(op, a[0], e.select(inside, a[1], zero)), zero)
+
     return rule
 
 
@@ -215,14 +222,18 @@ def _sign(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 def _math(float_op: str, complex_op: str | None = None) -> Rule:
     def rule(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
         return e.unary(complex_op if complex_op and is_complex(a[0].type) else float_op, a[0])
+
     return rule
 
 
 def _logistic(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
     one = e.const(t, 1.0)
-    names = ("complex.neg", "complex.exp", "complex.add", "complex.div") if is_complex(t) else (
-        "arith.negf", "math.exp", "arith.addf", "arith.divf")
+    names = (
+        ("complex.neg", "complex.exp", "complex.add", "complex.div")
+        if is_complex(t)
+        else ("arith.negf", "math.exp", "arith.addf", "arith.divf")
+    )
     return e.bin(names[3], one, e.bin(names[2], one, e.unary(names[1], e.unary(names[0], a[0]))))
 
 
@@ -239,7 +250,9 @@ def _convert(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     return convert(e, a[0], s.result, s.unsigned[0], s.unsigned[-1])
 
 
-def convert(e: Emitter, value: ir.Value, to: ir.Type, from_unsigned: bool = False, to_unsigned: bool = False) -> ir.Value:
+def convert(
+    e: Emitter, value: ir.Value, to: ir.Type, from_unsigned: bool = False, to_unsigned: bool = False
+) -> ir.Value:
     """``stablehlo.convert`` of one element."""
     t = value.type
     if t == to:
@@ -280,6 +293,7 @@ def _part(op: str) -> Rule:
         if is_complex(a[0].type):
             return e.one(op, a, s.result)
         return a[0] if op == "complex.re" else e.const(s.result, 0.0)
+
     return rule
 
 

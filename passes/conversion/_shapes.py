@@ -4,6 +4,7 @@ A ``Sym`` is an int, or a tuple: ``("dim", value, axis)`` the extent of a value 
 ``("elem", value, position)`` an element of an integer tensor, or ``(op, lhs, rhs)`` with ``add``, ``sub`` or ``mul``.
 Equal symbols are equal numbers; ``ShapeSymbols.same`` also uses what the program asserts (``shape_assertion``).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -20,8 +21,17 @@ _ARITHMETIC: dict[str, tuple[str, Callable[[int, int], int]]] = {
     "stablehlo.subtract": ("sub", lambda a, b: a - b),
     "stablehlo.multiply": ("mul", lambda a, b: a * b),
 }
-_SAME_SHAPE = frozenset({"stablehlo.reverse", "stablehlo.dynamic_update_slice", "stablehlo.scatter", "stablehlo.sort",
-                         "stablehlo.optimization_barrier", "stablehlo.cholesky", "stablehlo.map"}) | frozenset(RULES)
+_SAME_SHAPE = frozenset(
+    {
+        "stablehlo.reverse",
+        "stablehlo.dynamic_update_slice",
+        "stablehlo.scatter",
+        "stablehlo.sort",
+        "stablehlo.optimization_barrier",
+        "stablehlo.cholesky",
+        "stablehlo.map",
+    }
+) | frozenset(RULES)
 _SHAPE_OPERAND = {"stablehlo.dynamic_broadcast_in_dim": 1, "stablehlo.dynamic_reshape": 1, "stablehlo.dynamic_iota": 0}
 
 
@@ -125,8 +135,10 @@ class ShapeSymbols:
             position = next((k for k, r in enumerate(op.results) if r == result), 0) if name == "stablehlo.sort" else 0
             full = [v for v in operands if ranked(v).rank == ranked(result).rank]
             if name in RULES:
-                return [next((d for d in column if isinstance(d, int)), column[0])
-                        for column in zip(*(self.dims(v) for v in full), strict=True)]
+                return [
+                    next((d for d in column if isinstance(d, int)), column[0])
+                    for column in zip(*(self.dims(v) for v in full), strict=True)
+                ]
             return self.dims(operands[position])
         if name == "stablehlo.transpose":
             source = self.dims(operands[0])
@@ -154,11 +166,19 @@ class ShapeSymbols:
             return self._gather(op, result)
         if name == "stablehlo.reduce_window":
             rank = len(shape_of(result))
-            untouched = [w == s == 1 and p == (0, 0) for w, s, p in zip(
-                ints(op, "window_dimensions"), ints(op, "window_strides", [1] * rank), pairs(op, "padding", rank),
-                strict=True)]
-            return [d if plain else ("dim", result, a)
-                    for a, (d, plain) in enumerate(zip(self.dims(operands[0]), untouched, strict=True))]
+            untouched = [
+                w == s == 1 and p == (0, 0)
+                for w, s, p in zip(
+                    ints(op, "window_dimensions"),
+                    ints(op, "window_strides", [1] * rank),
+                    pairs(op, "padding", rank),
+                    strict=True,
+                )
+            ]
+            return [
+                d if plain else ("dim", result, a)
+                for a, (d, plain) in enumerate(zip(self.dims(operands[0]), untouched, strict=True))
+            ]
         return None
 
     def _dot(self, op: ir.Operation) -> list[Sym]:
@@ -166,8 +186,11 @@ class ShapeSymbols:
         lhs, rhs = self.dims(op.operands[0]), self.dims(op.operands[1])
         batch, lhs_k = list(numbers.lhs_batching_dimensions), list(numbers.lhs_contracting_dimensions)
         rhs_used = [*numbers.rhs_batching_dimensions, *numbers.rhs_contracting_dimensions]
-        return [*(lhs[a] for a in batch), *(d for a, d in enumerate(lhs) if a not in batch + lhs_k),
-                *(d for a, d in enumerate(rhs) if a not in rhs_used)]
+        return [
+            *(lhs[a] for a in batch),
+            *(d for a, d in enumerate(lhs) if a not in batch + lhs_k),
+            *(d for a, d in enumerate(rhs) if a not in rhs_used),
+        ]
 
     def _convolution(self, op: ir.Operation, result: ir.Value) -> list[Sym]:
         numbers = stablehlo_api.ConvDimensionNumbers(op.attributes["dimension_numbers"])
@@ -192,7 +215,9 @@ class ShapeSymbols:
             return (self.dims(operands[0])[integer(op, "dimension")],)
         if name == "stablehlo.concatenate":
             return tuple(s for v in operands for s in self.entries(v))
-        small = all(None not in shape_of(v) and len(shape_of(v)) <= 1 and is_int(ranked(v).element_type) for v in operands)
+        small = all(
+            None not in shape_of(v) and len(shape_of(v)) <= 1 and is_int(ranked(v).element_type) for v in operands
+        )
         if not small:
             return None
         if name in ("stablehlo.reshape", "stablehlo.convert", "tensor.cast"):
@@ -203,8 +228,9 @@ class ShapeSymbols:
             start, limit, step = (ints(op, k)[0] for k in ("start_indices", "limit_indices", "strides"))
             return self.entries(operands[0])[start:limit:step]
         if name in _ARITHMETIC:
-            return tuple(_fold(name, a, b)
-                         for a, b in zip(self.entries(operands[0]), self.entries(operands[1]), strict=True))
+            return tuple(
+                _fold(name, a, b) for a, b in zip(self.entries(operands[0]), self.entries(operands[1]), strict=True)
+            )
         return None
 
     # --------------------------------------------------------------------------------------- control flow
@@ -221,8 +247,10 @@ class ShapeSymbols:
                         self._dims[argument] = dims
                 self._block(region.blocks[0])
             last = list(op.regions[1].blocks[0].operations)[-1].operation
-            now = [keeps and (not dims or all(map(self.same, self.dims(v), dims)))
-                   for v, dims, keeps in zip(last.operands, inits, steady, strict=True)]
+            now = [
+                keeps and (not dims or all(map(self.same, self.dims(v), dims)))
+                for v, dims, keeps in zip(last.operands, inits, steady, strict=True)
+            ]
             if now == steady:
                 break
             steady = now
@@ -242,7 +270,8 @@ class ShapeSymbols:
             # symbols that branches share stand for values from outside of them
             self._dims[result] = tuple(
                 d if all(d == other[a] for other in others) and others else ("dim", result, a)
-                for a, d in enumerate(first))
+                for a, d in enumerate(first)
+            )
 
     def _assertion(self, op: ir.Operation) -> None:
         if not is_shape_assertion(op):
@@ -258,7 +287,10 @@ class ShapeSymbols:
 
 
 def is_shape_assertion(op: ir.Operation) -> bool:
-    return op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion"
+    return (
+        op.name == "stablehlo.custom_call"
+        and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion"
+    )
 
 
 def _fold(name: str, a: Sym, b: Sym) -> Sym:

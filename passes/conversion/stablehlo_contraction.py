@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-contraction``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,18 +19,22 @@ from kc.passes.conversion._scalar import unsigned_flags
 class ConvertStablehloContraction(StablehloConversion):
     """``dot_general``, ``dot`` and ``convolution`` to ``linalg.generic`` on the operands as they lie.
 
-    No transpose is made: the indexing maps say which axes are batch, free and contracted. The accumulator has the result's
-    element type (``kc-widen-accumulation`` has made that f32 for f16 and bf16); operand elements are extended to it in
-    the body. Padding and dilation of a convolution's input become a ``tensor.pad`` or an insertion into zeros (dilated
-    first, then padded or cut), groups a dimension of their own.
+    No transpose is made: the indexing maps say which axes are batch, free and contracted. The accumulator has the
+    result's element type (``kc-widen-accumulation`` has made that f32 for f16 and bf16); operand elements are extended
+    to it in the body. Padding and dilation of a convolution's input become a ``tensor.pad`` or an insertion into zeros
+    (dilated first, then padded or cut), groups a dimension of their own. Before / after::
+
+        %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+          : (tensor<4x8xbf16>, tensor<8x5xbf16>) -> tensor<4x5xf32>
+
+        %r = linalg.generic {indexing_maps = [(i, j, k) -> (i, k), (i, j, k) -> (k, j), (i, j, k) -> (i, j)], ...}
+          ins(%a, %b) outs(%zeros : tensor<4x5xf32>) { extf, extf, mulf, addf }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-contraction"
     converts: ClassVar[frozenset[str]] = frozenset({"stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general"})
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
-        if any("!quant" in str(v.type) for v in (*op.operands, *op.results)):
-            return None
         if op.name == "stablehlo.convolution":
             return [convolution(e, op)]
         return [_dot(e, op)]
@@ -53,8 +58,10 @@ def _dot(e: Emitter, op: ir.Operation) -> ir.Value:
     first = len(lhs_batch) + len(lhs_free)
     rhs_loop = {a: i for i, a in enumerate(rhs_batch)} | {a: first + i for i, a in enumerate(rhs_free)}
     rhs_loop |= {a: parallel + i for i, a in enumerate(rhs_k)}
-    maps = [ir.AffineMap.get(loops, 0, [ir.AffineDimExpr.get(where[a]) for a in range(rank)])
-            for where, rank in ((lhs_loop, lhs_rank), (rhs_loop, rhs_rank))]
+    maps = [
+        ir.AffineMap.get(loops, 0, [ir.AffineDimExpr.get(where[a]) for a in range(rank)])
+        for where, rank in ((lhs_loop, lhs_rank), (rhs_loop, rhs_rank))
+    ]
     maps.append(ir.AffineMap.get(loops, 0, [ir.AffineDimExpr.get(i) for i in range(parallel)]))
     extents = [*(e.dim(lhs, a) for a in lhs_batch + lhs_free), *(e.dim(rhs, a) for a in rhs_free)]
     type_ = op.results[0].type
@@ -62,5 +69,3 @@ def _dot(e: Emitter, op: ir.Operation) -> ir.Value:
     flags = unsigned_flags(op)
     iterators = ["parallel"] * parallel + ["reduction"] * len(lhs_k)
     return e.generic([lhs, rhs], [init], maps, iterators, lambda i, a: [multiply_add(i, a, flags)])[0]
-
-

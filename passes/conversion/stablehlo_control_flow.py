@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-control-flow``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -7,7 +8,7 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import PassContext
-from kc.passes.conversion._convert import StablehloConversion
+from kc.passes.conversion._convert import StablehloConversion, check_types
 from kc.passes.conversion._emit import Emitter, is_int, ranked
 from kc.rewrite import replace_op, walk_ops
 
@@ -16,26 +17,28 @@ from kc.rewrite import replace_op, walk_ops
 class ConvertStablehloControlFlow(StablehloConversion):
     """``while``, ``if``, ``case`` to ``scf``; ``optimization_barrier`` to its operands.
 
-    Integer scalars that a loop carries (counters, predicates) are carried as plain integers, so that they stay on the host.
-    A ``case`` whose index is out of range takes the last branch. Before / after::
+    Integer scalars that a loop carries (counters, predicates) are carried as plain integers, so that they stay on the
+    host. A ``case`` whose index is out of range takes the last branch. Before / after::
 
         %r = stablehlo.while(%i = %c0) : tensor<i32> cond { ... stablehlo.return %p : tensor<i1> } do { ... }
 
         %s = tensor.extract %c0[] : tensor<i32>
-        %w = scf.while (%a = %s) : (i32) -> i32 { %i = tensor.from_elements %a : tensor<i32> ... scf.condition(%q) %a : i32 }
-             do { ... scf.yield %n : i32 }
+        %w = scf.while (%a = %s) : (i32) -> i32 {
+          %i = tensor.from_elements %a : tensor<i32> ... scf.condition(%q) %a : i32
+        } do { ... scf.yield %n : i32 }
         %r = tensor.from_elements %w : tensor<i32>
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-control-flow"
-    converts: ClassVar[frozenset[str]] = frozenset({"stablehlo.while", "stablehlo.if", "stablehlo.case",
-                                                    "stablehlo.optimization_barrier"})
+    converts: ClassVar[frozenset[str]] = frozenset(
+        {"stablehlo.while", "stablehlo.if", "stablehlo.case", "stablehlo.optimization_barrier"}
+    )
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         # innermost first: a block that moves takes converted ops along
         for found in reversed(walk_ops(op, self.converts)):
-            new = self.convert(Emitter.before(found), found, ctx)
-            replace_op(found, new)
+            check_types(found, ctx)
+            replace_op(found, self.convert(Emitter.before(found), found, ctx))
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
         if op.name == "stablehlo.optimization_barrier":
@@ -97,8 +100,9 @@ def _branch(e: Emitter, op: ir.Operation) -> list[ir.Value]:
         order = regions
     else:
         cases = ir.DenseI64ArrayAttr.get(list(range(len(regions) - 1)))
-        branch = e.op("scf.index_switch", [e.to_int(selector, ir.IndexType.get())], inner, {"cases": cases},
-                      regions=len(regions))
+        branch = e.op(
+            "scf.index_switch", [e.to_int(selector, ir.IndexType.get())], inner, {"cases": cases}, regions=len(regions)
+        )
         order = [regions[-1], *regions[:-1]]  # the default comes first
     for source, target in zip(order, branch.regions, strict=True):
         _, end = _take_block(source, target)

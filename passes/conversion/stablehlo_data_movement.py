@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-data-movement``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -9,27 +10,62 @@ from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import integer, ints
 from kc.passes.conversion._convert import StablehloConversion
-from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_float, ranked, shape_of, tensor_type, width
+from kc.passes.conversion._emit import (
+    Emitter,
+    Index,
+    element,
+    int_type,
+    is_complex,
+    is_float,
+    ranked,
+    shape_of,
+    tensor_type,
+    width,
+)
 from kc.passes.conversion._movement import broadcast, iota, pad
 from kc.passes.conversion._reshape import reshape
 
 
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloDataMovement(StablehloConversion):
-    """Constants, iota, broadcasts, reshapes, transposes, slices, pads, concatenations and reversals to linalg and tensor.
+    """Constants, iota, broadcasts, reshapes, transposes, slices, pads, concatenations and reversals to linalg and
+    tensor.
 
     ``stablehlo.broadcast_in_dim`` becomes a ``linalg.generic`` whose input map says it (it fuses into its users),
-    ``reshape`` a collapse and an expand, ``slice`` a ``tensor.extract_slice``, ``pad`` an insertion into a filled tensor.
+    ``reshape`` a collapse and an expand, ``slice`` a ``tensor.extract_slice``, ``pad`` a ``tensor.pad`` or an insertion
+    into a filled tensor. Before / after::
+
+        %r = stablehlo.reshape %a : (tensor<2x6xf32>) -> tensor<3x4xf32>
+
+        %c = tensor.collapse_shape %a [[0, 1]] : tensor<2x6xf32> into tensor<12xf32>
+        %r = tensor.expand_shape %c [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-data-movement"
-    converts: ClassVar[frozenset[str]] = frozenset(f"stablehlo.{n}" for n in (
-        "bitcast_convert", "broadcast", "broadcast_in_dim", "concatenate", "constant", "iota", "pad", "reshape", "reverse",
-        "slice", "transpose"))
+    converts: ClassVar[frozenset[str]] = frozenset(
+        f"stablehlo.{n}"
+        for n in (
+            "bitcast_convert",
+            "broadcast",
+            "broadcast_in_dim",
+            "concatenate",
+            "constant",
+            "iota",
+            "pad",
+            "reshape",
+            "reverse",
+            "slice",
+            "transpose",
+        )
+    )
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
-        if any("!quant" in str(v.type) for v in (*op.operands, *op.results)):
-            return None
+        if op.name == "stablehlo.bitcast_convert" and any(is_complex(element(v)) for v in (*op.operands, *op.results)):
+            ctx.error(
+                op,
+                "'stablehlo.bitcast_convert' of complex elements cannot be compiled",
+                ["nearest thing that works: stablehlo.real and stablehlo.imag, then stablehlo.bitcast_convert"],
+            )
         value = getattr(self, "_" + op.name.removeprefix("stablehlo."))(e, op)
         return None if value is None else [value]
 
@@ -128,7 +164,7 @@ class ConvertStablehloDataMovement(StablehloConversion):
         """Between element types of different widths: a trailing dimension holds the parts, the lowest bits first."""
         operand, type_ = op.operands[0], ranked(op.results[0])
         source, target = element(operand), type_.element_type
-        if any(isinstance(t, ir.ComplexType) for t in (source, target)) or ranked(operand).rank == type_.rank:
+        if ranked(operand).rank == type_.rank:  # elementwise
             return None
         extents = e.dims(operand)
         wide, narrow = max(width(source), width(target)), min(width(source), width(target))
@@ -140,10 +176,12 @@ class ConvertStablehloDataMovement(StablehloConversion):
             return i.one("arith.bitcast", [value], target) if is_float(target) else value
 
         if width(target) < width(source):
+
             def split(i: Emitter, at: list[ir.Value]) -> ir.Value:
                 shift = i.bin("arith.muli", i.to_int(at[-1], int_type(wide)), i.const(int_type(wide), narrow))
                 part = i.bin("arith.shrui", bits(i, i.extract(operand, at[:-1])), shift)
                 return typed(i, i.one("arith.trunci", [part], int_type(narrow)))
+
             return e.tabulate(type_, [*extents, wide // narrow], split)
 
         def join(i: Emitter, at: list[ir.Value]) -> ir.Value:
@@ -152,6 +190,5 @@ class ConvertStablehloDataMovement(StablehloConversion):
                 part = i.one("arith.extui", [bits(i, i.extract(operand, [*at, k]))], int_type(wide))
                 whole = i.bin("arith.ori", whole, i.bin("arith.shli", part, i.const(int_type(wide), k * narrow)))
             return typed(i, whole)
+
         return e.tabulate(type_, extents[:-1], join)
-
-

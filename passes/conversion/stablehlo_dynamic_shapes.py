@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-dynamic-shapes``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,23 +18,43 @@ from kc.passes.conversion._shapes import ShapeSymbols, is_shape_assertion
 from kc.passes.conversion.stablehlo_gather import gather
 from kc.rewrite import erase_op, walk_ops
 
+
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloDynamicShapes(Pass):
     """The ``dynamic_*`` ops, ``get_dimension_size`` and shape assertions; shape arithmetic moves to host scalars.
 
-    A shape operand is never built as a tensor: its entries are followed back through concatenations, reshapes and sums to
-    ``tensor.dim`` of an argument. A broadcast whose operand and result extents are provably the same (from that, or
+    A shape operand is never built as a tensor: its entries are followed back through concatenations, reshapes and sums
+    to ``tensor.dim`` of an argument. A broadcast whose operand and result extents are provably the same (from that, or
     from an assertion) is a plain one; where that cannot be shown, a run-time extent of 1 is repeated as StableHLO says.
-    ``custom_call @shape_assertion`` becomes ``cf.assert``. Arguments of public functions get ``kc.dims``, the names of their
-    extents; equal names are equal numbers.
+    ``custom_call @shape_assertion`` becomes ``cf.assert``. Arguments of public functions get ``kc.dims``, the names of
+    their extents; equal names are equal numbers. Before / after::
+
+        %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+        %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+        %r = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+
+        %d = tensor.dim %x, %c0 : tensor<?x4xf32>
+        %e = tensor.empty(%d) : tensor<?xi32>
+        %r = linalg.generic ... outs(%e : tensor<?xi32>) { linalg.index 0, arith.index_cast }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-dynamic-shapes"
     level: ClassVar[tuple[str, str]] = ("stablehlo", "linalg")
     dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "complex", "linalg", "math", "scf", "tensor")
-    converts: ClassVar[frozenset[str]] = frozenset(f"stablehlo.{n}" for n in (
-        "custom_call", "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad",
-        "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"))
+    converts: ClassVar[frozenset[str]] = frozenset(
+        f"stablehlo.{n}"
+        for n in (
+            "custom_call",
+            "dynamic_broadcast_in_dim",
+            "dynamic_conv",
+            "dynamic_gather",
+            "dynamic_iota",
+            "dynamic_pad",
+            "dynamic_reshape",
+            "get_dimension_size",
+            "real_dynamic_slice",
+        )
+    )
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         for function in walk_ops(op, "func.func"):
@@ -82,8 +103,11 @@ def _convert(e: Emitter, op: ir.Operation, symbols: ShapeSymbols) -> Sequence[ir
         dims = ints(op, "broadcast_dimensions")
         sure = [*ints(op, "known_nonexpanding_dimensions", [])]
         target, source = symbols.entries(originals[1]), symbols.dims(originals[0])
-        unsure = [axis for axis, n in enumerate(shape_of(operands[0]))
-                  if n is None and axis not in sure and not symbols.same(source[axis], target[dims[axis]])]
+        unsure = [
+            axis
+            for axis, n in enumerate(shape_of(operands[0]))
+            if n is None and axis not in sure and not symbols.same(source[axis], target[dims[axis]])
+        ]
         return [broadcast(e, operands[0], type_, entries(1), dims, unsure)]
     if name == "dynamic_pad":
         return [pad(e, operands[0], e.extract(operands[1]), type_, entries(2), entries(3), entries(4))]
@@ -103,8 +127,9 @@ def _message(op: ir.Operation) -> str:
     return re.sub(r" ?\(= \{\d+\}\)", "", text)
 
 
-def _slice(e: Emitter, operand: ir.Value, type_: ir.Type, starts: list[Index], limits: list[Index],
-           strides: list[Index]) -> ir.Value:
+def _slice(
+    e: Emitter, operand: ir.Value, type_: ir.Type, starts: list[Index], limits: list[Index], strides: list[Index]
+) -> ir.Value:
     """Starts and limits are brought into the operand first, so that no read leaves it."""
     sizes: list[Index] = []
     offsets: list[Index] = []
@@ -125,15 +150,20 @@ def _name_dims(function: ir.Operation, symbols: ShapeSymbols | None) -> None:
     if not any(isinstance(a.type, ir.RankedTensorType) and None in shape_of(a) for a in arguments):
         return
     names: list[tuple[object, str]] = []
-    old = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else [
-        ir.DictAttr.get({})] * len(arguments)
+    old = (
+        list(ir.ArrayAttr(function.attributes["arg_attrs"]))
+        if "arg_attrs" in function.attributes
+        else [ir.DictAttr.get({})] * len(arguments)
+    )
     new = []
     for argument, attr in zip(arguments, old, strict=True):
         entries = {a.name: a.attr for a in ir.DictAttr(attr)}
         if isinstance(argument.type, ir.RankedTensorType) and None in shape_of(argument) and "kc.dims" not in entries:
             dims = []
             for axis in range(ranked(argument).rank):
-                symbol = symbols.dims(argument)[axis] if symbols else shape_of(argument)[axis] or ("dim", argument, axis)
+                symbol = (
+                    symbols.dims(argument)[axis] if symbols else shape_of(argument)[axis] or ("dim", argument, axis)
+                )
                 if isinstance(symbol, int):
                     dims.append(str(symbol))
                     continue

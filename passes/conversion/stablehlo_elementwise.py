@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-elementwise``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -35,15 +36,18 @@ class ConvertStablehloElementwise(StablehloConversion):
         result = ranked(op.results[0])
         if op.name == "stablehlo.bitcast_convert" and ranked(operands[0]).rank != result.rank:
             return None
-        if any("!quant" in str(v.type) for v in (*operands, *op.results)):
-            return None
-        if result.rank == 0 and op.name != "stablehlo.map" and all(is_int(element(v)) for v in (*operands, *op.results)):
+        if (
+            result.rank == 0
+            and op.name != "stablehlo.map"
+            and all(is_int(element(v)) for v in (*operands, *op.results))
+        ):
             scalar = emit_scalar(e, op, [e.extract(v) for v in operands], result.element_type)
             return [e.from_elements([scalar], result)]
         return [self._generic(e, op, operands, result, ctx)]
 
-    def _generic(self, e: Emitter, op: ir.Operation, operands: list[ir.Value], result: ir.RankedTensorType,
-                 ctx: PassContext) -> ir.Value:
+    def _generic(
+        self, e: Emitter, op: ir.Operation, operands: list[ir.Value], result: ir.RankedTensorType, ctx: PassContext
+    ) -> ir.Value:
         identity = ir.AffineMap.get_identity(result.rank)
         scalar = ir.AffineMap.get(result.rank, 0, [])
         maps = [identity if ranked(v).rank == result.rank else scalar for v in operands]
@@ -58,7 +62,7 @@ class ConvertStablehloElementwise(StablehloConversion):
 
 
 def result_extents(e: Emitter, result: ir.RankedTensorType, operands: Sequence[ir.Value]) -> list[Index]:
-    """The extents of an elementwise result: static ones from the types, the others from the first operand of its rank."""
+    """The extents of an elementwise result: static ones from the types, others from the first operand of its rank."""
     extents: list[Index] = []
     full = [v for v in operands if ranked(v).rank == result.rank]
     for axis, known in enumerate(shape_of(result)):

@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-fft``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,8 +18,13 @@ from kc.passes.conversion._emit import Emitter, element, is_complex, shape_of, t
 class ConvertStablehloFft(StablehloConversion):
     """``fft`` (FFT, IFFT, RFFT, IRFFT; 1 to 3 dimensions): one discrete Fourier transform by its sum per dimension.
 
-    X[k] = sum over j of x[j] exp(-+2 pi i j k / n), a ``linalg.generic`` that reads the powers of the n-th root of unity
-    from a table made in double precision and adds up in f64. It costs n operations per element, whatever n is.
+    X[k] = sum over j of x[j] exp(-+2 pi i j k / n), a ``linalg.generic`` that reads the powers of the n-th root of
+    unity from a table made in double precision and adds up in f64. It costs n operations per element, whatever n is::
+
+        %r = stablehlo.fft %x, type = FFT, length = [8] : (tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex<f32>>
+
+        %s = linalg.generic {iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%x) outs(%zeros : tensor<3x8xcomplex<f64>>)
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-fft"
@@ -31,8 +37,11 @@ class ConvertStablehloFft(StablehloConversion):
         rank = len(result)
         axes = list(range(rank - len(lengths), rank))
         if None in shape_of(value):
-            ctx.error(op, "'stablehlo.fft' of a shape that is only known at run time cannot be compiled",
-                      ["nearest thing that works: a static shape"])
+            ctx.error(
+                op,
+                "'stablehlo.fft' of a shape that is only known at run time cannot be compiled",
+                ["nearest thing that works: a static shape"],
+            )
         if 0 in result or 0 in shape_of(value):
             return [e.splat(op.results[0].type, [n or 0 for n in result], e.const(element(op.results[0]), 0))]
         *others, last = zip(axes, lengths, strict=True)
@@ -64,15 +73,23 @@ def _table(e: Emitter, n: int, function: Callable[[float], float]) -> ir.Value:
     return e.one("arith.constant", [], tensor_type([n], ir.F64Type.get()), {"value": attr})
 
 
-def _sum(e: Emitter, value: ir.Value, axis: int, outputs: int, acc: ir.Type,
-         term: Callable[[Emitter, ir.Value, ir.Value, ir.Value, ir.Value], ir.Value]) -> ir.Value:
+def _sum(
+    e: Emitter,
+    value: ir.Value,
+    axis: int,
+    outputs: int,
+    acc: ir.Type,
+    term: Callable[[Emitter, ir.Value, ir.Value, ir.Value, ir.Value], ir.Value],
+) -> ir.Value:
     """The tensor of ``acc`` that adds up ``term(emitter, element, accumulator, k, j)`` along ``axis``."""
     shape = [outputs if d == axis else n for d, n in enumerate(shape_of(value))]
     rank = len(shape)
     init = e.splat(tensor_type(shape, acc), shape, e.const(acc, 0))
     source = [ir.AffineDimExpr.get(rank if d == axis else d) for d in range(rank)]
-    maps = [ir.AffineMap.get(rank + 1, 0, source),
-            ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)])]
+    maps = [
+        ir.AffineMap.get(rank + 1, 0, source),
+        ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)]),
+    ]
 
     def body(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
         return [term(i, a[0], a[1], i.linalg_index(axis), i.linalg_index(rank))]
@@ -110,8 +127,10 @@ def _transform(e: Emitter, value: ir.Value, axis: int, n: int, outputs: int, inv
         add = [i.bin("arith.mulf", re, c), i.bin("arith.mulf", re, s)]
         if is_complex(t):
             im = i.to_float(i.one("complex.im", [x], own), f64)
-            add = [i.bin("arith.subf", add[0], i.bin("arith.mulf", im, s)),
-                   i.bin("arith.addf", add[1], i.bin("arith.mulf", im, c))]
+            add = [
+                i.bin("arith.subf", add[0], i.bin("arith.mulf", im, s)),
+                i.bin("arith.addf", add[1], i.bin("arith.mulf", im, c)),
+            ]
         if inverse:
             add = [i.bin("arith.divf", part, i.const(f64, n)) for part in add]
         return i.bin("complex.add", acc, i.one("complex.create", add, wide))

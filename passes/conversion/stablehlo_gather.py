@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-gather``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,13 +18,20 @@ from kc.passes.conversion._scalar import unsigned_flags
 class ConvertStablehloGather(StablehloConversion):
     """``gather``, ``dynamic_slice`` and ``dynamic_update_slice``, every start index clamped so that the slice fits.
 
-    A gather is a parallel ``linalg.generic`` over its result that reads the operand with ``tensor.extract``; a dynamic slice
-    is a ``tensor.extract_slice`` (or ``insert_slice``) at clamped offsets. Unsigned indices are not sign-extended.
+    A gather is a parallel ``linalg.generic`` over its result that reads the operand with ``tensor.extract``; a dynamic
+    slice is a ``tensor.extract_slice`` (or ``insert_slice``) at clamped offsets. Unsigned
+    indices are not sign-extended::
+
+        %r = stablehlo.dynamic_slice %x, %i, sizes = [4] : (tensor<10xf32>, tensor<i32>) -> tensor<4xf32>
+
+        %o = minsi(maxsi(index_cast(tensor.extract %i[]), 0), 6)
+        %r = tensor.extract_slice %x[%o] [4] [1] : tensor<10xf32> to tensor<4xf32>
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-gather"
-    converts: ClassVar[frozenset[str]] = frozenset({"stablehlo.gather", "stablehlo.dynamic_slice",
-                                                    "stablehlo.dynamic_update_slice"})
+    converts: ClassVar[frozenset[str]] = frozenset(
+        {"stablehlo.gather", "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"}
+    )
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
         operands, unsigned = list(op.operands), unsigned_flags(op)
@@ -35,7 +43,8 @@ class ConvertStablehloGather(StablehloConversion):
         sizes: list[Index] = e.dims(operands[1]) if updating else [*ints(op, "slice_sizes")]
         offsets: list[Index] = [
             clamp_index(e, e.extract(start), e.sub(extent, size), unsigned[first + k])
-            for k, (start, extent, size) in enumerate(zip(operands[first:], extents, sizes, strict=True))]
+            for k, (start, extent, size) in enumerate(zip(operands[first:], extents, sizes, strict=True))
+        ]
         ones: list[Index] = [1] * len(sizes)
         if updating:
             return [e.insert_slice(operands[1], operands[0], offsets, sizes, ones)]
@@ -86,5 +95,3 @@ def gather(e: Emitter, op: ir.Operation, slice_sizes: Sequence[Index]) -> ir.Val
         return i.extract(operand, indices)
 
     return e.tabulate(type_, extents, body)
-
-

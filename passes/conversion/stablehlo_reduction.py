@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-reduction``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -21,7 +22,14 @@ class ConvertStablehloReduction(StablehloConversion):
 
     The result is filled with the initial value first, so an empty reduction gives it back; the reducer's scalar code is
     inlined. The loops of ``reduce`` are its operand's axes in order. A window is read from the operand padded with the
-    initial value; its loops come after the result's. Sums of floats may be reassociated.
+    initial value; its loops come after the result's. Sums of floats may be reassociated. Before / after::
+
+        %r = stablehlo.reduce(%x init: %v) applies stablehlo.add across dimensions = [1]
+          : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+
+        %f = linalg.fill ins(%init : f32) outs(%empty : tensor<4xf32>)
+        %r = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%x) outs(%f)
+          { addf fastmath<reassoc,contract> }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-reduction"
@@ -44,8 +52,9 @@ def _combine(e: Emitter, op: ir.Operation, arguments: list[ir.Value], ctx: PassC
     return inline_scalars(e, op, [*accumulators, *elements], ctx)
 
 
-def _reduce(e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial: list[ir.Value],
-            ctx: PassContext) -> list[ir.Value]:
+def _reduce(
+    e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial: list[ir.Value], ctx: PassContext
+) -> list[ir.Value]:
     rank, axes = ranked(inputs[0]).rank, ints(op, "dimensions")
     kept = [a for a in range(rank) if a not in axes]
     shape = [e.dim(_best(inputs, a), a) for a in kept]
@@ -62,16 +71,19 @@ def _best(values: list[ir.Value], axis: int) -> ir.Value:
     return next((v for v in values if shape_of(v)[axis] is not None), values[0])
 
 
-def _reduce_window(e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial: list[ir.Value],
-                   ctx: PassContext) -> list[ir.Value]:
+def _reduce_window(
+    e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial: list[ir.Value], ctx: PassContext
+) -> list[ir.Value]:
     rank = ranked(inputs[0]).rank
     window = ints(op, "window_dimensions")
     strides, dilations = ints(op, "window_strides", [1] * rank), ints(op, "window_dilations", [1] * rank)
     base, padding = ints(op, "base_dilations", [1] * rank), pairs(op, "padding", rank)
     low, high = [lo for lo, _ in padding], [hi for _, hi in padding]
     interior = [b - 1 for b in base]
-    padded = [pad(e, v, init, _padded_type(v, low, high, interior), low, high, interior)
-              for v, init in zip(inputs, initial, strict=True)]
+    padded = [
+        pad(e, v, init, _padded_type(v, low, high, interior), low, high, interior)
+        for v, init in zip(inputs, initial, strict=True)
+    ]
     extents: list[Index] = []
     for axis, n in enumerate(e.dims(padded[0])):
         room = e.sub(n, (window[axis] - 1) * dilations[axis] + 1)
@@ -99,6 +111,8 @@ def _reduce_window(e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial
 
 
 def _padded_type(value: ir.Value, low: list[int], high: list[int], interior: list[int]) -> ir.Type:
-    shape = [DYNAMIC if n is None else n + max(n - 1, 0) * k + lo + hi
-             for n, lo, hi, k in zip(shape_of(value), low, high, interior, strict=True)]
+    shape = [
+        DYNAMIC if n is None else n + max(n - 1, 0) * k + lo + hi
+        for n, lo, hi, k in zip(shape_of(value), low, high, interior, strict=True)
+    ]
     return tensor_type(shape, element(value))

@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-scatter``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -20,7 +21,12 @@ class ConvertStablehloScatter(StablehloConversion):
 
     Updates are applied one after the other in the order of their indices, so duplicates are all counted; each single
     update whose index is out of bounds is left out (not its whole window). The combiner is inlined; any number of
-    operands, implicit index vectors, inserted, batching and non-leading dimensions are handled.
+    operands, implicit index vectors, inserted, batching and non-leading dimensions are handled. After::
+
+        %r = scf.for %k = %c0 to %updates step %c1 iter_args(%t = %x) {
+          %inside = arith.cmpi ult, %index, %size
+          scf.if %inside { extract %t[%index], combine, insert into %t[%index] } else { yield %t }
+        }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-scatter"
@@ -35,7 +41,7 @@ class ConvertStablehloScatter(StablehloConversion):
 def _scatter(e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
     count = len(op.results)
     operands = list(op.operands)
-    inputs, indices, updates = operands[:count], operands[count], operands[count + 1:]
+    inputs, indices, updates = operands[:count], operands[count], operands[count + 1 :]
     unsigned = unsigned_flags(op)[count]
     numbers = stablehlo_api.ScatterDimensionNumbers(op.attributes["scatter_dimension_numbers"])
     window_dims, inserted = list(numbers.update_window_dims), list(numbers.inserted_window_dims)
@@ -71,8 +77,15 @@ def _scatter(e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Valu
     return e.nest([update_extents[d] for d in scatter_dims], inputs, scatter_body)
 
 
-def _update(e: Emitter, op: ir.Operation, at: Sequence[Index], limits: Sequence[Index], results: list[ir.Value],
-            values: list[ir.Value], ctx: PassContext) -> list[ir.Value]:
+def _update(
+    e: Emitter,
+    op: ir.Operation,
+    at: Sequence[Index],
+    limits: Sequence[Index],
+    results: list[ir.Value],
+    values: list[ir.Value],
+    ctx: PassContext,
+) -> list[ir.Value]:
     """``results[at] = combiner(results[at], values)`` where ``at`` is in bounds."""
     inside: ir.Value = e.const(int_type(1), 1)
     for index, limit in zip(at, limits, strict=True):

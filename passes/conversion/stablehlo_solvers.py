@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-solvers``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -15,11 +16,17 @@ from kc.passes.conversion._field import conjugate, convert_float, field_op, squa
 
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloSolvers(StablehloConversion):
-    """``triangular_solve`` and ``cholesky``: an ``scf.for`` over rows (columns), each computed by a parallel ``linalg.generic``.
+    """``triangular_solve`` and ``cholesky``: an ``scf.for`` over rows (columns), each computed by a parallel
+    ``linalg.generic``.
 
     The loop carries the result and inserts one row after the other, so that later rows read earlier ones; the generic
-    runs over batch and right-hand sides. Only the triangle that counts is read. Narrow floats accumulate in f32. A matrix
-    that is not positive definite gives NaN, as in XLA.
+    runs over batch and right-hand sides. Only the triangle that counts is read. Narrow floats accumulate in f32. A
+    matrix that is not positive definite gives NaN, as in XLA. After::
+
+        %x = scf.for %row = %c0 to %n step %c1 iter_args(%solved = %zeros) {
+          %line = linalg.generic { (b[row, :] - sum over k < row of a[row, k] * solved[k, :]) / a[row, row] }
+          %next = tensor.insert_slice %line into %solved[%row, 0] [1, %m] [1, 1]
+        }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-solvers"
@@ -58,7 +65,7 @@ def _triangular_solve(e: Emitter, op: ir.Operation) -> ir.Value:
         row = count if forward else outer.index(outer.sub(outer.sub(size, 1), count))
 
         def body(i: Emitter, at: list[ir.Value]) -> ir.Value:
-            batch = at[:rank - 2]
+            batch = at[: rank - 2]
 
             def place(k: Index) -> list[Index]:
                 return [k if d == axis else x for d, x in enumerate(at)]
@@ -94,7 +101,7 @@ def _cholesky(e: Emitter, op: ir.Operation) -> ir.Value:
         factor = carried[0]
 
         def body(i: Emitter, at: list[ir.Value]) -> ir.Value:
-            batch, row = at[:rank - 2], at[rank - 2]
+            batch, row = at[: rank - 2], at[rank - 2]
 
             def remainder(j: Emitter, r: ir.Value) -> ir.Value:
                 """a[r, column] - sum over k < column of factor[r, k] * conj(factor[column, k])."""
@@ -127,7 +134,6 @@ def _cholesky(e: Emitter, op: ir.Operation) -> ir.Value:
     factor = e.for_(0, size, [start], step)[0]
     if lower:
         return factor
-    return e.tabulate(op.results[0].type, extents, lambda i, at: conjugate(
-        i, i.extract(factor, [*at[:-2], at[-1], at[-2]])))
-
-
+    return e.tabulate(
+        op.results[0].type, extents, lambda i, at: conjugate(i, i.extract(factor, [*at[:-2], at[-1], at[-2]]))
+    )

@@ -1,4 +1,5 @@
 """``kc-convert-stablehlo-sort``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -20,8 +21,13 @@ class ConvertStablehloSort(StablehloConversion):
     Every round merges neighbouring sorted runs of ``run`` elements into runs of twice that. Each element of the output
     finds its source by itself: a binary search along the merge path tells how many of the elements before it come from
     the left run, of which ties are taken first. So a round is parallel over all elements, reads one set of tensors and
-    writes another; n elements take ceil(log2 n) rounds of O(n log n) comparisons. Any comparator ends and stays in bounds.
-    (Merge path: Green, McColl, Bader, "GPU merge path", ICS 2012.)
+    writes another; n elements take ceil(log2 n) rounds of O(n log n) comparisons. Any comparator ends and stays in
+    bounds. (Merge path: Green, McColl, Bader, "GPU merge path", ICS 2012.) After::
+
+        %s:2 = scf.while (%run = %c1, %t = %x) { condition %run < %n } do {
+          %m = linalg.generic { search along the merge path, tensor.extract %t } outs(%empty)
+          scf.yield 2 * %run, %m
+        }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-sort"
@@ -50,7 +56,7 @@ class ConvertStablehloSort(StablehloConversion):
             def body(j: Emitter, _: list[ir.Value]) -> Sequence[ir.Value]:
                 at = [j.linalg_index(d) for d in range(rank)]
                 position = _source(j, op, tensors, at, axis, run, size, ctx)
-                return [j.extract(t, [*at[:axis], position, *at[axis + 1:]]) for t in tensors]
+                return [j.extract(t, [*at[:axis], position, *at[axis + 1 :]]) for t in tensors]
 
             merged = i.generic([], outs, [identity] * len(outs), ["parallel"] * rank, body)
             return [i.index(i.mul(run, 2)), *merged]
@@ -58,9 +64,17 @@ class ConvertStablehloSort(StablehloConversion):
         return e.while_([e.index(1), *operands], another, merge_round)[1:]
 
 
-def _source(e: Emitter, op: ir.Operation, tensors: Sequence[ir.Value], at: list[ir.Value], axis: int, run: ir.Value,
-            size: Index, ctx: PassContext) -> ir.Value:
-    """The position along ``axis`` of the element that goes to ``at`` when runs of length ``run`` are merged in pairs."""
+def _source(
+    e: Emitter,
+    op: ir.Operation,
+    tensors: Sequence[ir.Value],
+    at: list[ir.Value],
+    axis: int,
+    run: ir.Value,
+    size: Index,
+    ctx: PassContext,
+) -> ir.Value:
+    """The position along ``axis`` of the element that goes to ``at`` when runs of ``run`` elements are merged."""
     pair = e.mul(run, 2)
     here: Index = at[axis]
     base = e.mul(e.floordiv(here, pair), pair)
@@ -70,7 +84,7 @@ def _source(e: Emitter, op: ir.Operation, tensors: Sequence[ir.Value], at: list[
     right = e.add(base, left_size)
 
     def values(i: Emitter, place: Index) -> list[ir.Value]:
-        return [i.extract(t, [*at[:axis], place, *at[axis + 1:]]) for t in tensors]
+        return [i.extract(t, [*at[:axis], place, *at[axis + 1 :]]) for t in tensors]
 
     def right_first(i: Emitter, left_at: Index, right_at: Index) -> ir.Value:
         """Whether the right run's element comes strictly before the left run's."""

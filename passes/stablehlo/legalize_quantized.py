@@ -1,4 +1,5 @@
 """``kc-legalize-quantized``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -14,7 +15,10 @@ from kc.rewrite import walk_ops
 class LegalizeQuantized(Pass):
     """Quantised types and ops to plain integer and float arithmetic (``stablehlo-legalize-quant-to-math``).
 
-    Runs the native pass only on functions that have quantised types, because it also refuses ``stablehlo.map`` elsewhere.
+    ``%r = stablehlo.add %a, %b : tensor<4x!quant.uniform<i8:f32, 0.5>>`` becomes i32
+    arithmetic with clamps on ``tensor<4xi8>``.
+    Runs the native pass only on functions that have quantised types, because it also refuses ``stablehlo.map``
+    elsewhere.
     """
 
     name: ClassVar[str] = "kc-legalize-quantized"

@@ -1,4 +1,5 @@
 """``kc-stablehlo-to-signless``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -14,9 +15,9 @@ from kc.rewrite import walk_ops
 class StablehloToSignless(Pass):
     """Integers become signless; which were unsigned is written down first.
 
-    Below StableHLO integer types carry no sign, the ops do. Every StableHLO and CHLO op with an unsigned operand or result
-    gets ``kc.unsigned = array<i1: ...>`` (operands in order, then results), function arguments and results that were
-    unsigned get ``kc.dtype = "ui8"`` and so on. Before / after::
+    Below StableHLO integer types carry no sign, the ops do. Every StableHLO and CHLO op with an unsigned operand or
+    result gets ``kc.unsigned = array<i1: ...>`` (operands in order, then results), function arguments and results that
+    were unsigned get ``kc.dtype = "ui8"`` and so on. Before / after::
 
         %r = stablehlo.divide %a, %b : tensor<4xui8>
         %r = stablehlo.divide %a, %b {kc.unsigned = array<i1: true, true, true>} : tensor<4xi8>
@@ -36,8 +37,19 @@ class StablehloToSignless(Pass):
                 if any(flags):
                     inner.attributes["kc.unsigned"] = ir.DenseBoolArrayAttr.get(flags)
                     found = True
+            elif inner.name != "builtin.module":
+                self._check(inner, ctx)
         if found:
             run_pipeline(op, "builtin.module(stablehlo-convert-to-signless)")
+
+    @staticmethod
+    def _check(op: ir.Operation, ctx: PassContext) -> None:
+        if op.name.split(".")[0] != "func" and any(_unsigned(v.type) for v in (*op.operands, *op.results)):
+            ctx.error(
+                op,
+                f"'{op.name}' has unsigned integers, but only StableHLO and CHLO ops say what they mean by them",
+                ["nearest thing that works: the same op of stablehlo, or signless integers"],
+            )
 
 
 def _unsigned(type_: ir.Type) -> bool:

@@ -1,4 +1,5 @@
 """``kc-widen-accumulation``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,12 +19,14 @@ _SUMS = frozenset({"stablehlo.add", "stablehlo.multiply"})
 class WidenAccumulation(Pass):
     """Sums and products of narrow floats (f16, bf16, f8) accumulate in f32 and are rounded once, at the end.
 
-    ``dot_general`` and ``convolution`` get an f32 result, their operands stay narrow. A ``reduce``, ``reduce_window``, ``scatter``
-    or ``select_and_scatter`` that adds or multiplies gets f32 operands. Before / after::
+    ``dot_general`` and ``convolution`` get an f32 result, their operands stay narrow. A ``reduce``, ``reduce_window``,
+    ``scatter`` or ``select_and_scatter`` that adds or multiplies gets f32 operands. Before / after::
 
-        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+          : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
 
-        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xf32>
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+          : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xf32>
         %1 = stablehlo.convert %0 : (tensor<4x4xf32>) -> tensor<4x4xbf16>
     """
 
@@ -50,8 +53,9 @@ def _wide(type_: ir.Type) -> ir.Type:
 
 
 def _convert(value: ir.Value, type_: ir.Type, before: ir.Operation) -> ir.Value:
-    return ir.Operation.create("stablehlo.convert", results=[type_], operands=[value], loc=before.location,
-                               ip=ir.InsertionPoint(before)).result
+    return ir.Operation.create(
+        "stablehlo.convert", results=[type_], operands=[value], loc=before.location, ip=ir.InsertionPoint(before)
+    ).result
 
 
 def _widened(value: ir.Value, before: ir.Operation) -> ir.Value:
@@ -62,9 +66,16 @@ def _widened(value: ir.Value, before: ir.Operation) -> ir.Value:
         elements = owner.attributes["value"]
         if isinstance(elements, ir.DenseElementsAttr) and elements.is_splat:
             number = ir.FloatAttr(elements.get_splat_value()).value
-            splat = ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(ir.F32Type.get(), number, loc=before.location))
-            return ir.Operation.create("stablehlo.constant", results=[wide], attributes={"value": splat},
-                                       loc=before.location, ip=ir.InsertionPoint(before)).result
+            splat = ir.DenseElementsAttr.get_splat(
+                wide, ir.FloatAttr.get(ir.F32Type.get(), number, loc=before.location)
+            )
+            return ir.Operation.create(
+                "stablehlo.constant",
+                results=[wide],
+                attributes={"value": splat},
+                loc=before.location,
+                ip=ir.InsertionPoint(before),
+            ).result
     return _convert(value, wide, before)
 
 
@@ -73,8 +84,14 @@ def _attributes(op: ir.Operation) -> dict[str, ir.Attribute]:
 
 
 def _widen_result(op: ir.Operation) -> None:
-    wide = ir.Operation.create(op.name, results=[_wide(op.results[0].type)], operands=list(op.operands),
-                               attributes=_attributes(op), loc=op.location, ip=ir.InsertionPoint(op))
+    wide = ir.Operation.create(
+        op.name,
+        results=[_wide(op.results[0].type)],
+        operands=list(op.operands),
+        attributes=_attributes(op),
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
     replace_op(op, [_convert(wide.result, op.results[0].type, op)])
 
 
@@ -82,14 +99,26 @@ def _sums(op: ir.Operation) -> bool:
     """Whether the region that accumulates is one addition or multiplication of its two arguments."""
     block = op.regions[-1].blocks[0]
     inner = [o.operation for o in block.operations]
-    return (len(op.results) == 1 and len(inner) == 2 and inner[0].name in _SUMS
-            and set(inner[0].operands) == set(block.arguments) and list(inner[1].operands) == list(inner[0].results))
+    return (
+        len(op.results) == 1
+        and len(inner) == 2
+        and inner[0].name in _SUMS
+        and set(inner[0].operands) == set(block.arguments)
+        and list(inner[1].operands) == list(inner[0].results)
+    )
 
 
 def _widen_reduction(op: ir.Operation) -> None:
     operands = [_widened(v, op) if _narrow(v.type) else v for v in op.operands]
-    wide = ir.Operation.create(op.name, results=[_wide(op.results[0].type)], operands=operands, attributes=_attributes(op),
-                               regions=len(op.regions), loc=op.location, ip=ir.InsertionPoint(op))
+    wide = ir.Operation.create(
+        op.name,
+        results=[_wide(op.results[0].type)],
+        operands=operands,
+        attributes=_attributes(op),
+        regions=len(op.regions),
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
     for source, target in zip(list(op.regions), wide.regions, strict=True):
         block = source.blocks[0]
         block.append_to(target)

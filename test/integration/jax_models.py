@@ -1,8 +1,10 @@
-"""The six models of the test suite, as JAX functions, with weights as a pytree of arguments and NumPy float64 references.
+"""The six models of the test suite, as JAX functions, with weights as a pytree of arguments and NumPy float64
+references.
 
 Every ``make_*`` returns a ``Model``: the function, its arguments (weights first, data last), which axes of the data are
 the batch, and a reference that takes the same arguments as float64 NumPy arrays and imports nothing of JAX.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -15,7 +17,8 @@ from scipy.special import erf
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """One model: ``fn(params, *data)``; ``polymorphic`` are the shapes of ``data`` for a batch only known at run time."""
+    """One model: ``fn(params, *data)``; ``polymorphic`` are the shapes of ``data`` for a batch only known at run
+    time."""
 
     name: str
     fn: Callable[..., Any]
@@ -33,8 +36,12 @@ def _rand(rng: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndarr
 
 
 def _mlp_params(rng: np.random.Generator, d: int, hidden: int, out: int) -> dict[str, np.ndarray]:
-    return {"w1": _rand(rng, d, hidden, scale=d**-0.5), "b1": _rand(rng, hidden, scale=0.1),
-            "w2": _rand(rng, hidden, out, scale=hidden**-0.5), "b2": _rand(rng, out, scale=0.1)}
+    return {
+        "w1": _rand(rng, d, hidden, scale=d**-0.5),
+        "b1": _rand(rng, hidden, scale=0.1),
+        "w2": _rand(rng, hidden, out, scale=hidden**-0.5),
+        "b2": _rand(rng, out, scale=0.1),
+    }
 
 
 def _gelu64(x: np.ndarray) -> np.ndarray:
@@ -83,10 +90,14 @@ def make_norms() -> Model:
         return y, y / np.sqrt(np.square(y).mean(-1, keepdims=True) + 1e-6) * p["gain"]
 
     rng = np.random.default_rng(2)
-    params = {"scale": 1 + _rand(rng, 40, scale=0.1), "bias": _rand(rng, 40, scale=0.1),
-              "gain": 1 + _rand(rng, 40, scale=0.1)}
-    return Model("norms", fn, params, lambda b: (_rand(np.random.default_rng(b), b, 7, 40, scale=2.0),), reference,
-                 ("b, _, _",))
+    params = {
+        "scale": 1 + _rand(rng, 40, scale=0.1),
+        "bias": _rand(rng, 40, scale=0.1),
+        "gain": 1 + _rand(rng, 40, scale=0.1),
+    }
+    return Model(
+        "norms", fn, params, lambda b: (_rand(np.random.default_rng(b), b, 7, 40, scale=2.0),), reference, ("b, _, _",)
+    )
 
 
 # ----------------------------------------------------------------------------- (c) transformer encoder block
@@ -107,7 +118,10 @@ def make_encoder() -> Model:
 
     def fn(p, x, lengths):
         h = norm(x, p["g1"], p["c1"])
-        split = lambda w: (h @ w).reshape(h.shape[0], seq, heads, depth)
+
+        def split(w):
+            return (h @ w).reshape(h.shape[0], seq, heads, depth)
+
         q, k, v = split(p["wq"]), split(p["wk"]), split(p["wv"])
         scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * depth**-0.5
         pos = jnp.arange(seq)
@@ -138,8 +152,12 @@ def make_encoder() -> Model:
     rng = np.random.default_rng(3)
     params = {w: _rand(rng, d, d, scale=d**-0.5) for w in ("wq", "wk", "wv", "wo")}
     params |= _mlp_params(rng, d, 2 * d, d)
-    params |= {"g1": 1 + _rand(rng, d, scale=0.1), "c1": _rand(rng, d, scale=0.1),
-               "g2": 1 + _rand(rng, d, scale=0.1), "c2": _rand(rng, d, scale=0.1)}
+    params |= {
+        "g1": 1 + _rand(rng, d, scale=0.1),
+        "c1": _rand(rng, d, scale=0.1),
+        "g2": 1 + _rand(rng, d, scale=0.1),
+        "c2": _rand(rng, d, scale=0.1),
+    }
 
     def data(b):
         rng = np.random.default_rng(b)
@@ -161,7 +179,7 @@ def _conv64(x: np.ndarray, w: np.ndarray, stride: int) -> np.ndarray:
     y = np.zeros((b, oh, ow, out))
     for i in range(kh):
         for j in range(kw):
-            patch = x[:, i:i + stride * (oh - 1) + 1:stride, j:j + stride * (ow - 1) + 1:stride, :]
+            patch = x[:, i : i + stride * (oh - 1) + 1 : stride, j : j + stride * (ow - 1) + 1 : stride, :]
             y += patch @ w[i, j]
     return y
 
@@ -194,7 +212,7 @@ def make_convnet() -> Model:
     def reference(p, x):
         x = np.maximum(bn64(_conv64(x, p["stem"], 1), p["bn0"]), 0)
         padded = np.pad(x, ((0, 0), (0, 1), (0, 1), (0, 0)), constant_values=-np.inf)
-        x = np.max([padded[:, i:i + 15:2, j:j + 15:2] for i in range(3) for j in range(3)], axis=0)
+        x = np.max([padded[:, i : i + 15 : 2, j : j + 15 : 2] for i in range(3) for j in range(3)], axis=0)
         y = np.maximum(bn64(_conv64(x, p["c1"], 2), p["bn1"]), 0)
         y = bn64(_conv64(y, p["c2"], 1), p["bn2"])
         x = np.maximum(y + bn64(_conv64(x, p["short"], 2), p["bn3"]), 0)
@@ -204,15 +222,28 @@ def make_convnet() -> Model:
     rng = np.random.default_rng(4)
 
     def norm(c):
-        return {"mean": _rand(rng, c, scale=0.1), "var": (0.5 + rng.random(c)).astype(np.float32),
-                "g": 1 + _rand(rng, c, scale=0.1), "b": _rand(rng, c, scale=0.1)}
+        return {
+            "mean": _rand(rng, c, scale=0.1),
+            "var": (0.5 + rng.random(c)).astype(np.float32),
+            "g": 1 + _rand(rng, c, scale=0.1),
+            "b": _rand(rng, c, scale=0.1),
+        }
 
-    params = {"stem": _rand(rng, 3, 3, 3, 8, scale=0.3), "c1": _rand(rng, 3, 3, 8, 16, scale=0.15),
-              "c2": _rand(rng, 3, 3, 16, 16, scale=0.1), "short": _rand(rng, 1, 1, 8, 16, scale=0.3),
-              "w": _rand(rng, 16, 10, scale=0.25), "bias": _rand(rng, 10, scale=0.1),
-              "bn0": norm(8), "bn1": norm(16), "bn2": norm(16), "bn3": norm(16)}
-    return Model("convnet", fn, params, lambda b: (_rand(np.random.default_rng(b), b, 16, 16, 3),), reference,
-                 ("b, _, _, _",))
+    params = {
+        "stem": _rand(rng, 3, 3, 3, 8, scale=0.3),
+        "c1": _rand(rng, 3, 3, 8, 16, scale=0.15),
+        "c2": _rand(rng, 3, 3, 16, 16, scale=0.1),
+        "short": _rand(rng, 1, 1, 8, 16, scale=0.3),
+        "w": _rand(rng, 16, 10, scale=0.25),
+        "bias": _rand(rng, 10, scale=0.1),
+        "bn0": norm(8),
+        "bn1": norm(16),
+        "bn2": norm(16),
+        "bn3": norm(16),
+    }
+    return Model(
+        "convnet", fn, params, lambda b: (_rand(np.random.default_rng(b), b, 16, 16, 3),), reference, ("b, _, _, _",)
+    )
 
 
 # ------------------------------------------------------------------------------------ (e) token generation
@@ -257,8 +288,14 @@ def make_generate() -> Model:
 
     rng = np.random.default_rng(5)
     params = {"embed": _rand(rng, vocab, d), "w": _rand(rng, d, d, scale=0.3), "head": _rand(rng, d, vocab)}
-    return Model("generate", fn, params,
-                 lambda b: (np.random.default_rng(b).integers(0, vocab, b).astype(np.int32),), reference, ("b",))
+    return Model(
+        "generate",
+        fn,
+        params,
+        lambda b: (np.random.default_rng(b).integers(0, vocab, b).astype(np.int32),),
+        reference,
+        ("b",),
+    )
 
 
 # ---------------------------------------------------------------------------------------- (f) training step
@@ -303,6 +340,10 @@ def make_train() -> Model:
 
 
 MAKERS: dict[str, Callable[[], Model]] = {
-    "mlp": make_mlp, "norms": make_norms, "encoder": make_encoder, "convnet": make_convnet,
-    "generate": make_generate, "train": make_train,
+    "mlp": make_mlp,
+    "norms": make_norms,
+    "encoder": make_encoder,
+    "convnet": make_convnet,
+    "generate": make_generate,
+    "train": make_train,
 }

@@ -1,4 +1,5 @@
 """StableHLO's reference interpreter (the executable form of its specification) as an oracle for tests."""
+
 from __future__ import annotations
 
 import re
@@ -6,9 +7,21 @@ import re
 import ml_dtypes
 import numpy as np
 
-_DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i64": np.int64,
-           "i32": np.int32, "i16": np.int16, "i8": np.int8, "ui64": np.uint64, "ui32": np.uint32, "ui16": np.uint16,
-           "ui8": np.uint8, "i1": np.bool_}
+_DTYPES = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i64": np.int64,
+    "i32": np.int32,
+    "i16": np.int16,
+    "i8": np.int8,
+    "ui64": np.uint64,
+    "ui32": np.uint32,
+    "ui16": np.uint16,
+    "ui8": np.uint8,
+    "i1": np.bool_,
+}
 
 
 def interpret(text: str, *arrays: np.ndarray) -> list[np.ndarray]:
@@ -18,11 +31,15 @@ def interpret(text: str, *arrays: np.ndarray) -> list[np.ndarray]:
     from kc.pass_manager import run_pipeline
 
     module = parse_module(text, make_context())
-    run_pipeline(module, "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-composite-to-call),inline)")
+    run_pipeline(
+        module, "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-composite-to-call),inline)"
+    )
     main = next(o.operation for o in module.body.operations if str(o.operation.attributes["sym_name"]) == '"main"')
     with module.context, ir.Location.unknown():
-        arguments = [_attribute(array, ir.RankedTensorType(a.type), ir)
-                     for array, a in zip(arrays, main.regions[0].blocks[0].arguments, strict=True)]
+        arguments = [
+            _attribute(array, ir.RankedTensorType(a.type), ir)
+            for array, a in zip(arrays, main.regions[0].blocks[0].arguments, strict=True)
+        ]
         return [_array(str(a)) for a in stablehlo_api.eval_module(module, arguments)]
 
 

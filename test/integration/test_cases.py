@@ -2,6 +2,7 @@
 
 The expected values come from the operations' definitions.
 """
+
 from __future__ import annotations
 
 import ml_dtypes
@@ -24,8 +25,9 @@ def same(actual: np.ndarray, expected: np.ndarray | list) -> None:
     np.testing.assert_array_equal(actual, expected)
     if actual.dtype.kind not in "iub":
         zero = expected == 0
-        np.testing.assert_array_equal(np.signbit(actual.astype(np.float64))[zero],
-                                      np.signbit(expected.astype(np.float64))[zero])
+        np.testing.assert_array_equal(
+            np.signbit(actual.astype(np.float64))[zero], np.signbit(expected.astype(np.float64))[zero]
+        )
 
 
 def test_scatter_add_keeps_duplicates_and_drops_what_is_out_of_bounds():
@@ -115,10 +117,13 @@ def test_an_unsigned_index_is_not_sign_extended(constant: bool):
     header = "func.func @main(%x: tensor<300xi32>) -> tensor<1xi32> {\n%i = stablehlo.constant dense<200> : tensor<ui8>"
     if not constant:
         header = "func.func @main(%x: tensor<300xi32>, %i: tensor<ui8>) -> tensor<1xi32> {"
-    text = header + """
+    text = (
+        header
+        + """
       %0 = stablehlo.dynamic_slice %x, %i, sizes = [1] : (tensor<300xi32>, tensor<ui8>) -> tensor<1xi32>
       return %0 : tensor<1xi32>
     }"""
+    )
     arrays = [] if constant else [np.array(200, np.uint8)]
     same(run(text, np.arange(300, dtype=I32), *arrays)[0], [200])
 
@@ -169,8 +174,9 @@ def test_convolution_dilates_before_it_cuts():
     same(run(text, x, np.ones((1, 1, 1), F32))[0].reshape(-1), [0, 2, 0, 3])
 
 
-@pytest.mark.parametrize(("dtype", "name"), [(np.float16, "f16"), (ml_dtypes.bfloat16, "bf16"), (F32, "f32"),
-                                             (np.float64, "f64")])
+@pytest.mark.parametrize(
+    ("dtype", "name"), [(np.float16, "f16"), (ml_dtypes.bfloat16, "bf16"), (F32, "f32"), (np.float64, "f64")]
+)
 def test_rounding_of_ties(dtype: type, name: str):
     text = f"""
     func.func @main(%x: tensor<6x{name}>) -> (tensor<6x{name}>, tensor<6x{name}>) {{
@@ -178,7 +184,7 @@ def test_rounding_of_ties(dtype: type, name: str):
       %1 = stablehlo.round_nearest_afz %x : tensor<6x{name}>
       return %0, %1 : tensor<6x{name}>, tensor<6x{name}>
     }}"""
-    even, away = run(text, np.array([.5, 1.5, 2.5, -.5, -1.5, -2.5]).astype(dtype))
+    even, away = run(text, np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5]).astype(dtype))
     same(even, np.array([0, 2, 2, -0.0, -2, -2]).astype(dtype))
     same(away, np.array([1, 2, 3, -1, -2, -3]).astype(dtype))
 
@@ -254,7 +260,7 @@ def test_adding_zero_to_minus_zero():
       %1 = stablehlo.divide %one, %c : tensor<3xf32>
       return %0, %1 : tensor<3xf32>, tensor<3xf32>
     }"""
-    with_zero, without = run(text, np.array([-.5, -.1, -.9], F32))
+    with_zero, without = run(text, np.array([-0.5, -0.1, -0.9], F32))
     same(with_zero, [INF] * 3)
     same(without, [-INF] * 3)
 
@@ -294,8 +300,7 @@ def test_a_long_chain_compiles_in_near_linear_time():
 
     def seconds(length: int) -> float:
         body = "\n".join(f"%v{k + 1} = stablehlo.add %v{k}, %v0 : tensor<4xf32>" for k in range(length))
-        text = (f"func.func @main(%v0: tensor<4xf32>) -> tensor<4xf32> {{\n{body}\n"
-                f"return %v{length} : tensor<4xf32>\n}}")
+        text = f"func.func @main(%v0: tensor<4xf32>) -> tensor<4xf32> {{\n{body}\nreturn %v{length} : tensor<4xf32>\n}}"
         started = time.process_time()
         kc.lower(text, to="linalg")
         return time.process_time() - started

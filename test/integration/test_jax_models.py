@@ -1,8 +1,9 @@
 """The six models, written in JAX, compiled and run by kc on the CPU: float32 and bfloat16, static and dynamic batch.
 
-The reference is NumPy in float64 on the same (rounded) weights and inputs. The bound is relative to the largest value of
-each result.
+The reference is NumPy in float64 on the same (rounded) weights and inputs. The bound is relative to the largest value
+of each result.
 """
+
 from __future__ import annotations
 
 import sys
@@ -16,7 +17,7 @@ import kc
 
 jax = pytest.importorskip("jax")
 sys.path.insert(0, str(Path(__file__).parent))
-import jax_models
+import jax_models  # noqa: E402
 
 BOUNDS = {"f32": 2e-6, "bf16": 3e-2}
 DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}

@@ -1,4 +1,6 @@
+# ruff: noqa: E501 (lines of MLIR)
 """StableHLO ops on the CPU against the reference interpreter, on inputs with the edges of each type in them."""
+
 from __future__ import annotations
 
 import itertools
@@ -14,9 +16,20 @@ import kc
 sys.path.insert(0, str(Path(__file__).parent))
 from stablehlo_oracle import interpret
 
-DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i64": np.int64,
-          "i32": np.int32, "i16": np.int16, "i8": np.int8, "ui64": np.uint64, "ui32": np.uint32, "ui8": np.uint8,
-          "i1": np.bool_}
+DTYPES = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i64": np.int64,
+    "i32": np.int32,
+    "i16": np.int16,
+    "i8": np.int8,
+    "ui64": np.uint64,
+    "ui32": np.uint32,
+    "ui8": np.uint8,
+    "i1": np.bool_,
+}
 #: relative error of one rounding, and what a function of the C library may be off
 ULP = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7}
 
@@ -37,8 +50,24 @@ def special(dtype: str) -> np.ndarray:
         info = np.iinfo(t)
         return np.array([0, 1, -1, 2, -2, 3, 7, -7, 31, info.max, info.min, info.max - 1, info.min + 1], t)
     info = ml_dtypes.finfo(t)
-    values = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.25, 1e-3, 20.0, -30.0, float(info.max), float(info.smallest_normal),
-              float(info.smallest_subnormal), np.inf, -np.inf, np.nan]
+    values = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -2.5,
+        3.25,
+        1e-3,
+        20.0,
+        -30.0,
+        float(info.max),
+        float(info.smallest_normal),
+        float(info.smallest_subnormal),
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
     return np.array(values).astype(t)
 
 
@@ -60,13 +89,39 @@ def close(actual: np.ndarray, expected: np.ndarray, ulps: float) -> None:
     np.testing.assert_allclose(a[finite], b[finite], rtol=ulps * ULP[name], atol=0 if ulps == 0 else tiny)
 
 
-FLOAT_UNARY = {"abs": 0, "negate": 0, "ceil": 0, "floor": 0, "sign": 0, "round_nearest_even": 0, "round_nearest_afz": 0,
-               "sqrt": 1, "exponential": 4, "log": 4, "tanh": 6, "logistic": 6, "rsqrt": 4, "cbrt": 4,
-               "exponential_minus_one": 4, "log_plus_one": 4}
+FLOAT_UNARY = {
+    "abs": 0,
+    "negate": 0,
+    "ceil": 0,
+    "floor": 0,
+    "sign": 0,
+    "round_nearest_even": 0,
+    "round_nearest_afz": 0,
+    "sqrt": 1,
+    "exponential": 4,
+    "log": 4,
+    "tanh": 6,
+    "logistic": 6,
+    "rsqrt": 4,
+    "cbrt": 4,
+    "exponential_minus_one": 4,
+    "log_plus_one": 4,
+}
 INT_UNARY = ("abs", "negate", "sign", "not", "popcnt", "count_leading_zeros")
 FLOAT_BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "remainder")
-INT_BINARY = ("add", "subtract", "multiply", "maximum", "minimum", "and", "or", "xor", "shift_left",
-              "shift_right_arithmetic", "shift_right_logical")
+INT_BINARY = (
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "and",
+    "or",
+    "xor",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "bf16"])
@@ -92,9 +147,13 @@ def test_integer_unary(dtype: str):
     t = f"tensor<{x.size}x{dtype}>"
     ops = [op for op in INT_UNARY if not (dtype.startswith("ui") and op in ("abs", "sign"))]
     types = ", ".join([t] * len(ops))
-    text = (f"func.func @main(%x: {t}) -> ({types}) {{\n" + "\n".join(
-        f"%r{k} = stablehlo.{op} %x : {t}" for k, op in enumerate(ops))
-        + "\nreturn " + ", ".join(f"%r{k}" for k in range(len(ops))) + f" : {types}\n}}")
+    text = (
+        f"func.func @main(%x: {t}) -> ({types}) {{\n"
+        + "\n".join(f"%r{k} = stablehlo.{op} %x : {t}" for k, op in enumerate(ops))
+        + "\nreturn "
+        + ", ".join(f"%r{k}" for k in range(len(ops)))
+        + f" : {types}\n}}"
+    )
     for actual, expected in zip(run(text, x), interpret(text, x), strict=True):
         close(actual, expected, 0)
 
@@ -111,12 +170,18 @@ def test_binary_and_compare(dtype: str):
     lines = [f"%r{k} = stablehlo.{op} %a, %b : {t}" for k, op in enumerate(ops)]
     directions = ("EQ", "NE", "LT", "LE", "GT", "GE")
     kinds = ("", ", TOTALORDER") if "f" in dtype else ("",)
-    lines += [f"%c{k}_{n} = stablehlo.compare {d}, %a, %b{kind} : ({t}, {t}) -> {flag}"
-              for k, d in enumerate(directions) for n, kind in enumerate(kinds)]
+    lines += [
+        f"%c{k}_{n} = stablehlo.compare {d}, %a, %b{kind} : ({t}, {t}) -> {flag}"
+        for k, d in enumerate(directions)
+        for n, kind in enumerate(kinds)
+    ]
     names = [line.split(" = ")[0] for line in lines]
     types = ", ".join([t] * len(ops) + [flag] * (len(lines) - len(ops)))
-    text = (f"func.func @main(%a: {t}, %b: {t}) -> ({types}) {{\n" + "\n".join(lines)
-            + f"\nreturn {', '.join(names)} : {types}\n}}")
+    text = (
+        f"func.func @main(%a: {t}, %b: {t}) -> ({types}) {{\n"
+        + "\n".join(lines)
+        + f"\nreturn {', '.join(names)} : {types}\n}}"
+    )
     for line, actual, expected in zip(lines, run(text, a, b), interpret(text, a, b), strict=True):
         if "TOTALORDER" in line:  # the interpreter compares as if it were not there
             word = next(w for w in line.split() if w.rstrip(",") in directions).rstrip(",")
@@ -128,7 +193,14 @@ def test_binary_and_compare(dtype: str):
             raise AssertionError(f"{line}: {error}") from error
 
 
-NUMPY_COMPARE = {"EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal", "GT": "greater", "GE": "greater_equal"}
+NUMPY_COMPARE = {
+    "EQ": "equal",
+    "NE": "not_equal",
+    "LT": "less",
+    "LE": "less_equal",
+    "GT": "greater",
+    "GE": "greater_equal",
+}
 
 
 def total_order(x: np.ndarray) -> np.ndarray:
@@ -153,9 +225,16 @@ def test_convert(source: str):
     x = special(source)
     targets = [d for d in DTYPES if d != source]
     types = ", ".join(f"tensor<{x.size}x{d}>" for d in targets)
-    text = (f"func.func @main(%x: tensor<{x.size}x{source}>) -> ({types}) {{\n" + "\n".join(
-        f"%r{k} = stablehlo.convert %x : (tensor<{x.size}x{source}>) -> tensor<{x.size}x{d}>"
-        for k, d in enumerate(targets)) + "\nreturn " + ", ".join(f"%r{k}" for k in range(len(targets))) + f" : {types}\n}}")
+    text = (
+        f"func.func @main(%x: tensor<{x.size}x{source}>) -> ({types}) {{\n"
+        + "\n".join(
+            f"%r{k} = stablehlo.convert %x : (tensor<{x.size}x{source}>) -> tensor<{x.size}x{d}>"
+            for k, d in enumerate(targets)
+        )
+        + "\nreturn "
+        + ", ".join(f"%r{k}" for k in range(len(targets)))
+        + f" : {types}\n}}"
+    )
     for target, actual in zip(targets, run(text, x), strict=True):
         wide = x.astype(np.float64) if "f" in source else x
         if "f" in target:
@@ -165,8 +244,13 @@ def test_convert(source: str):
             expected = wide != 0
         elif "f" in source:  # saturates, NaN is 0
             info = np.iinfo(DTYPES[target])
-            expected = np.array([0 if np.isnan(v) else info.max if v >= float(info.max) else info.min if v <= info.min
-                                 else int(v) for v in wide], DTYPES[target])
+            expected = np.array(
+                [
+                    0 if np.isnan(v) else info.max if v >= float(info.max) else info.min if v <= info.min else int(v)
+                    for v in wide
+                ],
+                DTYPES[target],
+            )
         else:
             expected = x.astype(DTYPES[target])
         try:
@@ -178,7 +262,9 @@ def test_convert(source: str):
 @pytest.mark.parametrize("bits", [(5, 10), (8, 7), (4, 3), (5, 2), (3, 0), (8, 23), (2, 5)])
 def test_reduce_precision(bits: tuple[int, int]):
     rng = np.random.default_rng(0)
-    x = np.concatenate([special("f32"), (rng.standard_normal(200) * 10.0 ** rng.integers(-6, 6, 200)).astype(np.float32)])
+    x = np.concatenate(
+        [special("f32"), (rng.standard_normal(200) * 10.0 ** rng.integers(-6, 6, 200)).astype(np.float32)]
+    )
     t = f"tensor<{x.size}xf32>"
     text = f"""func.func @main(%x: {t}) -> {t} {{
       %0 = stablehlo.reduce_precision %x, format = e{bits[0]}m{bits[1]} : {t}
@@ -202,59 +288,84 @@ def reducer(dtype: str, op: str) -> str:
 
 SHAPED: dict[str, tuple[str, list[tuple[tuple[int, ...], str]]]] = {
     # name: (module, [(shape, dtype) of the arguments])
-    "dot_general batch in the middle": ("""
+    "dot_general batch in the middle": (
+        """
     func.func @main(%a: tensor<3x2x5xf32>, %b: tensor<5x2x4xf32>) -> tensor<2x3x4xf32> {
       %0 = stablehlo.dot_general %a, %b, batching_dims = [1] x [1], contracting_dims = [2] x [0]
         : (tensor<3x2x5xf32>, tensor<5x2x4xf32>) -> tensor<2x3x4xf32>
       return %0 : tensor<2x3x4xf32>
-    }""", [((3, 2, 5), "f32"), ((5, 2, 4), "f32")]),
-    "dot_general two contracted, none free": ("""
+    }""",
+        [((3, 2, 5), "f32"), ((5, 2, 4), "f32")],
+    ),
+    "dot_general two contracted, none free": (
+        """
     func.func @main(%a: tensor<3x5xf64>, %b: tensor<5x3xf64>) -> tensor<f64> {
       %0 = stablehlo.dot_general %a, %b, contracting_dims = [0, 1] x [1, 0] : (tensor<3x5xf64>, tensor<5x3xf64>) -> tensor<f64>
       return %0 : tensor<f64>
-    }""", [((3, 5), "f64"), ((5, 3), "f64")]),
-    "dot_general signed bytes to int": ("""
+    }""",
+        [((3, 5), "f64"), ((5, 3), "f64")],
+    ),
+    "dot_general signed bytes to int": (
+        """
     func.func @main(%a: tensor<3x7xi8>, %b: tensor<7x2xi8>) -> tensor<3x2xi32> {
       %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<3x7xi8>, tensor<7x2xi8>) -> tensor<3x2xi32>
       return %0 : tensor<3x2xi32>
-    }""", [((3, 7), "i8"), ((7, 2), "i8")]),
-    "convolution strided, padded, dilated": ("""
+    }""",
+        [((3, 7), "i8"), ((7, 2), "i8")],
+    ),
+    "convolution strided, padded, dilated": (
+        """
     func.func @main(%x: tensor<2x7x8x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<2x4x9x4xf32> {
       %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
         window = {stride = [2, 1], pad = [[1, 2], [0, 3]], rhs_dilate = [1, 2]}
         {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
         : (tensor<2x7x8x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x4x9x4xf32>
       return %0 : tensor<2x4x9x4xf32>
-    }""", [((2, 7, 8, 3), "f32"), ((3, 2, 3, 4), "f32")]),
-    "convolution with feature groups, NCHW": ("""
+    }""",
+        [((2, 7, 8, 3), "f32"), ((3, 2, 3, 4), "f32")],
+    ),
+    "convolution with feature groups, NCHW": (
+        """
     func.func @main(%x: tensor<2x6x5x5xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x4x3x3xf32> {
       %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
         window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64}
         : (tensor<2x6x5x5xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x3x3xf32>
       return %0 : tensor<2x4x3x3xf32>
-    }""", [((2, 6, 5, 5), "f32"), ((4, 3, 3, 3), "f32")]),
-    "convolution with batch groups": ("""
+    }""",
+        [((2, 6, 5, 5), "f32"), ((4, 3, 3, 3), "f32")],
+    ),
+    "convolution with batch groups": (
+        """
     func.func @main(%x: tensor<4x6x2xf32>, %w: tensor<3x2x6xf32>) -> tensor<2x4x6xf32> {
       %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
         window = {} {batch_group_count = 2 : i64, feature_group_count = 1 : i64}
         : (tensor<4x6x2xf32>, tensor<3x2x6xf32>) -> tensor<2x4x6xf32>
       return %0 : tensor<2x4x6xf32>
-    }""", [((4, 6, 2), "f32"), ((3, 2, 6), "f32")]),
-    "convolution transposed, reversed window": ("""
+    }""",
+        [((4, 6, 2), "f32"), ((3, 2, 6), "f32")],
+    ),
+    "convolution transposed, reversed window": (
+        """
     func.func @main(%x: tensor<1x4x4x2xf32>, %w: tensor<3x3x2x3xf32>) -> tensor<1x8x9x3xf32> {
       %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
         window = {pad = [[1, 2], [2, 2]], lhs_dilate = [2, 2], reverse = [true, false]}
         {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
         : (tensor<1x4x4x2xf32>, tensor<3x3x2x3xf32>) -> tensor<1x8x9x3xf32>
       return %0 : tensor<1x8x9x3xf32>
-    }""", [((1, 4, 4, 2), "f32"), ((3, 3, 2, 3), "f32")]),
-    "reduce two axes with maximum": (f"""
+    }""",
+        [((1, 4, 4, 2), "f32"), ((3, 3, 2, 3), "f32")],
+    ),
+    "reduce two axes with maximum": (
+        f"""
     func.func @main(%x: tensor<3x4x5xf32>, %v: tensor<f32>) -> tensor<4xf32> {{
       %0 = "stablehlo.reduce"(%x, %v) {reducer("f32", "maximum")} {{dimensions = array<i64: 0, 2>}}
         : (tensor<3x4x5xf32>, tensor<f32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
-    }}""", [((3, 4, 5), "f32"), ((), "f32")]),
-    "reduce with a subtraction of the accumulator": ("""
+    }}""",
+        [((3, 4, 5), "f32"), ((), "f32")],
+    ),
+    "reduce with a subtraction of the accumulator": (
+        """
     func.func @main(%x: tensor<6xi32>, %v: tensor<i32>) -> tensor<i32> {
       %0 = "stablehlo.reduce"(%x, %v) ({
       ^bb0(%a: tensor<i32>, %b: tensor<i32>):
@@ -264,15 +375,21 @@ SHAPED: dict[str, tuple[str, list[tuple[tuple[int, ...], str]]]] = {
         stablehlo.return %s : tensor<i32>
       }) {dimensions = array<i64: 0>} : (tensor<6xi32>, tensor<i32>) -> tensor<i32>
       return %0 : tensor<i32>
-    }""", [((6,), "i32"), ((), "i32")]),
-    "reduce_window overlapping, padded, dilated": (f"""
+    }""",
+        [((6,), "i32"), ((), "i32")],
+    ),
+    "reduce_window overlapping, padded, dilated": (
+        f"""
     func.func @main(%x: tensor<6x7xf32>, %v: tensor<f32>) -> tensor<5x5xf32> {{
       %0 = "stablehlo.reduce_window"(%x, %v) {reducer("f32", "add")} {{window_dimensions = array<i64: 2, 3>,
         window_strides = array<i64: 1, 2>, base_dilations = array<i64: 1, 2>, window_dilations = array<i64: 2, 1>,
         padding = dense<[[1, 0], [0, -1]]> : tensor<2x2xi64>}} : (tensor<6x7xf32>, tensor<f32>) -> tensor<5x5xf32>
       return %0 : tensor<5x5xf32>
-    }}""", [((6, 7), "f32"), ((), "f32")]),
-    "select_and_scatter overlapping and padded": (f"""
+    }}""",
+        [((6, 7), "f32"), ((), "f32")],
+    ),
+    "select_and_scatter overlapping and padded": (
+        f"""
     func.func @main(%x: tensor<5x6xf32>, %s: tensor<3x6xf32>) -> tensor<5x6xf32> {{
       %v = stablehlo.constant dense<0.0> : tensor<f32>
       %0 = "stablehlo.select_and_scatter"(%x, %s, %v) ({{
@@ -283,79 +400,112 @@ SHAPED: dict[str, tuple[str, list[tuple[tuple[int, ...], str]]]] = {
         padding = dense<[[1, 1], [0, 1]]> : tensor<2x2xi64>}}
         : (tensor<5x6xf32>, tensor<3x6xf32>, tensor<f32>) -> tensor<5x6xf32>
       return %0 : tensor<5x6xf32>
-    }}""", [((5, 6), "f32"), ((3, 6), "f32")]),
-    "gather with batching and out of range indices": ("""
+    }}""",
+        [((5, 6), "f32"), ((3, 6), "f32")],
+    ),
+    "gather with batching and out of range indices": (
+        """
     func.func @main(%x: tensor<2x5x4xf32>, %i: tensor<2x3x1xi32>) -> tensor<2x3x2xf32> {
       %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2],
         collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [2],
         index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 2>, indices_are_sorted = false}>
         : (tensor<2x5x4xf32>, tensor<2x3x1xi32>) -> tensor<2x3x2xf32>
       return %0 : tensor<2x3x2xf32>
-    }""", [((2, 5, 4), "f32"), ((2, 3, 1), "i32")]),
-    "gather with an implicit index vector": ("""
+    }""",
+        [((2, 5, 4), "f32"), ((2, 3, 1), "i32")],
+    ),
+    "gather with an implicit index vector": (
+        """
     func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x2xi64>) -> tensor<3x2x4xf32> {
       %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2],
         collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 4>,
         indices_are_sorted = false}> : (tensor<5x4xf32>, tensor<3x2xi64>) -> tensor<3x2x4xf32>
       return %0 : tensor<3x2x4xf32>
-    }""", [((5, 4), "f32"), ((3, 2), "i64")]),
-    "scatter with batching, multiply": (f"""
+    }""",
+        [((5, 4), "f32"), ((3, 2), "i64")],
+    ),
+    "scatter with batching, multiply": (
+        f"""
     func.func @main(%x: tensor<2x5xf32>, %i: tensor<2x3x1xi32>, %u: tensor<2x3xf32>) -> tensor<2x5xf32> {{
       %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1],
         input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1],
         index_vector_dim = 2>, indices_are_sorted = false, unique_indices = false}}> {reducer("f32", "multiply")}
         : (tensor<2x5xf32>, tensor<2x3x1xi32>, tensor<2x3xf32>) -> tensor<2x5xf32>
       return %0 : tensor<2x5xf32>
-    }}""", [((2, 5), "f32"), ((2, 3, 1), "i32"), ((2, 3), "f32")]),
-    "scatter of windows that hang over the edge": (f"""
+    }}""",
+        [((2, 5), "f32"), ((2, 3, 1), "i32"), ((2, 3), "f32")],
+    ),
+    "scatter of windows that hang over the edge": (
+        f"""
     func.func @main(%x: tensor<4x6xi32>, %i: tensor<3x2xi32>, %u: tensor<3x2x3xi32>) -> tensor<4x6xi32> {{
       %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2],
         scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>, indices_are_sorted = false,
         unique_indices = false}}> {reducer("i32", "add")} : (tensor<4x6xi32>, tensor<3x2xi32>, tensor<3x2x3xi32>) -> tensor<4x6xi32>
       return %0 : tensor<4x6xi32>
-    }}""", [((4, 6), "i32"), ((3, 2), "i32"), ((3, 2, 3), "i32")]),
-    "dynamic_update_slice": ("""
+    }}""",
+        [((4, 6), "i32"), ((3, 2), "i32"), ((3, 2, 3), "i32")],
+    ),
+    "dynamic_update_slice": (
+        """
     func.func @main(%x: tensor<4x5xf32>, %u: tensor<2x3xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<4x5xf32> {
       %0 = stablehlo.dynamic_update_slice %x, %u, %i, %j
         : (tensor<4x5xf32>, tensor<2x3xf32>, tensor<i32>, tensor<i32>) -> tensor<4x5xf32>
       return %0 : tensor<4x5xf32>
-    }""", [((4, 5), "f32"), ((2, 3), "f32"), ((), "i32"), ((), "i32")]),
-    "pad of every kind": ("""
+    }""",
+        [((4, 5), "f32"), ((2, 3), "f32"), ((), "i32"), ((), "i32")],
+    ),
+    "pad of every kind": (
+        """
     func.func @main(%x: tensor<4x5x3xf32>, %v: tensor<f32>) -> tensor<5x8x7xf32> {
       %0 = stablehlo.pad %x, %v, low = [2, -1, 1], high = [-1, 0, 1], interior = [0, 1, 1]
         : (tensor<4x5x3xf32>, tensor<f32>) -> tensor<5x8x7xf32>
       return %0 : tensor<5x8x7xf32>
-    }""", [((4, 5, 3), "f32"), ((), "f32")]),
-    "transpose, reverse, concatenate, slice": ("""
+    }""",
+        [((4, 5, 3), "f32"), ((), "f32")],
+    ),
+    "transpose, reverse, concatenate, slice": (
+        """
     func.func @main(%x: tensor<2x3x4xi32>, %y: tensor<4x1x2xi32>) -> tensor<2x4x2xi32> {
       %0 = stablehlo.transpose %x, dims = [2, 1, 0] : (tensor<2x3x4xi32>) -> tensor<4x3x2xi32>
       %1 = stablehlo.reverse %0, dims = [0, 2] : tensor<4x3x2xi32>
       %2 = stablehlo.concatenate %1, %y, dim = 1 : (tensor<4x3x2xi32>, tensor<4x1x2xi32>) -> tensor<4x4x2xi32>
       %3 = stablehlo.slice %2 [1:4:2, 0:4, 0:2] : (tensor<4x4x2xi32>) -> tensor<2x4x2xi32>
       return %3 : tensor<2x4x2xi32>
-    }""", [((2, 3, 4), "i32"), ((4, 1, 2), "i32")]),
-    "reshapes": ("""
+    }""",
+        [((2, 3, 4), "i32"), ((4, 1, 2), "i32")],
+    ),
+    "reshapes": (
+        """
     func.func @main(%x: tensor<2x6x1x5xf32>) -> (tensor<12x5xf32>, tensor<3x4x5xf32>, tensor<1x60x1xf32>, tensor<4x15xf32>) {
       %0 = stablehlo.reshape %x : (tensor<2x6x1x5xf32>) -> tensor<12x5xf32>
       %1 = stablehlo.reshape %x : (tensor<2x6x1x5xf32>) -> tensor<3x4x5xf32>
       %2 = stablehlo.reshape %x : (tensor<2x6x1x5xf32>) -> tensor<1x60x1xf32>
       %3 = stablehlo.reshape %0 : (tensor<12x5xf32>) -> tensor<4x15xf32>
       return %0, %1, %2, %3 : tensor<12x5xf32>, tensor<3x4x5xf32>, tensor<1x60x1xf32>, tensor<4x15xf32>
-    }""", [((2, 6, 1, 5), "f32")]),
-    "reshapes of one element": ("""
+    }""",
+        [((2, 6, 1, 5), "f32")],
+    ),
+    "reshapes of one element": (
+        """
     func.func @main(%x: tensor<f32>) -> (tensor<1x1xf32>, tensor<f32>) {
       %0 = stablehlo.reshape %x : (tensor<f32>) -> tensor<1x1xf32>
       %1 = stablehlo.reshape %0 : (tensor<1x1xf32>) -> tensor<f32>
       return %0, %1 : tensor<1x1xf32>, tensor<f32>
-    }""", [((), "f32")]),
-    "bitcasts between widths": ("""
+    }""",
+        [((), "f32")],
+    ),
+    "bitcasts between widths": (
+        """
     func.func @main(%x: tensor<3xi32>, %y: tensor<2x4xi8>) -> (tensor<3x4xi8>, tensor<2xf32>, tensor<3xf32>) {
       %0 = stablehlo.bitcast_convert %x : (tensor<3xi32>) -> tensor<3x4xi8>
       %1 = stablehlo.bitcast_convert %y : (tensor<2x4xi8>) -> tensor<2xf32>
       %2 = stablehlo.bitcast_convert %x : (tensor<3xi32>) -> tensor<3xf32>
       return %0, %1, %2 : tensor<3x4xi8>, tensor<2xf32>, tensor<3xf32>
-    }""", [((3,), "i32"), ((2, 4), "i8")]),
-    "sort a middle axis by the second operand": ("""
+    }""",
+        [((3,), "i32"), ((2, 4), "i8")],
+    ),
+    "sort a middle axis by the second operand": (
+        """
     func.func @main(%x: tensor<2x9x3xf32>, %k: tensor<2x9x3xi32>) -> (tensor<2x9x3xf32>, tensor<2x9x3xi32>) {
       %0:2 = "stablehlo.sort"(%x, %k) <{dimension = 1 : i64, is_stable = true}> ({
       ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
@@ -363,8 +513,11 @@ SHAPED: dict[str, tuple[str, list[tuple[tuple[int, ...], str]]]] = {
         stablehlo.return %p : tensor<i1>
       }) : (tensor<2x9x3xf32>, tensor<2x9x3xi32>) -> (tensor<2x9x3xf32>, tensor<2x9x3xi32>)
       return %0#0, %0#1 : tensor<2x9x3xf32>, tensor<2x9x3xi32>
-    }""", [((2, 9, 3), "f32"), ((2, 9, 3), "i32")]),
-    "case with an index out of range, and if": ("""
+    }""",
+        [((2, 9, 3), "f32"), ((2, 9, 3), "i32")],
+    ),
+    "case with an index out of range, and if": (
+        """
     func.func @main(%i: tensor<i32>, %x: tensor<3xf32>) -> (tensor<3xf32>, tensor<i32>) {
       %seven = stablehlo.constant dense<7> : tensor<i32>
       %p = stablehlo.compare GT, %i, %seven : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -383,8 +536,11 @@ SHAPED: dict[str, tuple[str, list[tuple[tuple[int, ...], str]]]] = {
         stablehlo.return %i : tensor<i32>
       }) : (tensor<i1>) -> tensor<i32>
       return %0, %1 : tensor<3xf32>, tensor<i32>
-    }""", [((), "i32"), ((3,), "f32")]),
-    "map and clamp": ("""
+    }""",
+        [((), "i32"), ((3,), "f32")],
+    ),
+    "map and clamp": (
+        """
     func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %lo: tensor<f32>, %hi: tensor<f32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
       %0 = "stablehlo.map"(%x, %y) ({
       ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -393,15 +549,20 @@ SHAPED: dict[str, tuple[str, list[tuple[tuple[int, ...], str]]]] = {
       }) {dimensions = array<i64: 0, 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
       %1 = stablehlo.clamp %lo, %x, %hi : (tensor<f32>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
       return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
-    }""", [((2, 3), "f32"), ((2, 3), "f32"), ((), "f32"), ((), "f32")]),
-    "iota in every type": ("""
+    }""",
+        [((2, 3), "f32"), ((2, 3), "f32"), ((), "f32"), ((), "f32")],
+    ),
+    "iota in every type": (
+        """
     func.func @main() -> (tensor<3x4xi8>, tensor<3x4xf32>, tensor<3x4xf16>, tensor<3x4xui32>) {
       %0 = stablehlo.iota dim = 0 : tensor<3x4xi8>
       %1 = stablehlo.iota dim = 1 : tensor<3x4xf32>
       %2 = stablehlo.iota dim = 1 : tensor<3x4xf16>
       %3 = stablehlo.iota dim = 0 : tensor<3x4xui32>
       return %0, %1, %2, %3 : tensor<3x4xi8>, tensor<3x4xf32>, tensor<3x4xf16>, tensor<3x4xui32>
-    }""", []),
+    }""",
+        [],
+    ),
 }
 
 
