@@ -61,8 +61,8 @@ def _convert(value: ir.Value, type_: ir.Type, before: ir.Operation) -> ir.Value:
 def _widened(value: ir.Value, before: ir.Operation) -> ir.Value:
     """``value`` in f32; a splat constant (an initial value) stays a constant."""
     wide = _wide(value.type)
-    owner = value.owner
-    if isinstance(owner, ir.Operation) and owner.name == "stablehlo.constant":
+    owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if owner is not None and owner.name == "stablehlo.constant":
         elements = owner.attributes["value"]
         if isinstance(elements, ir.DenseElementsAttr) and elements.is_splat:
             number = ir.FloatAttr(elements.get_splat_value()).value

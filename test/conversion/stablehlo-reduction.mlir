@@ -1,0 +1,46 @@
+// RUN: kc-opt %s --pass-pipeline='builtin.module(kc-convert-stablehlo-reduction)' | FileCheck %s
+
+// CHECK-LABEL: func.func @sum
+// CHECK-SAME: (%[[X:.*]]: tensor<3x4x5xf32>, %[[V:.*]]: tensor<f32>)
+// CHECK: %[[INIT:.*]] = tensor.extract %[[V]][] : tensor<f32>
+// CHECK: %[[FILL:.*]] = linalg.fill ins(%[[INIT]] : f32)
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "reduction"]} ins(%[[X]] : tensor<3x4x5xf32>) outs(%[[FILL]] : tensor<4xf32>)
+// CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
+func.func @sum(%x: tensor<3x4x5xf32>, %v: tensor<f32>) -> tensor<4xf32> {
+  %0 = stablehlo.reduce(%x init: %v) applies stablehlo.add across dimensions = [0, 2] : (tensor<3x4x5xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// The accumulators are the reducer's first arguments.
+// CHECK-LABEL: func.func @argmax
+// CHECK: ^bb0(%[[X:.*]]: f32, %[[I:.*]]: i32, %[[BEST:.*]]: f32, %[[AT:.*]]: i32):
+// CHECK: %[[C:.*]] = arith.cmpf oge, %[[BEST]], %[[X]] : f32
+// CHECK: arith.select %[[C]], %[[BEST]], %[[X]] : f32
+// CHECK: arith.select %[[C]], %[[AT]], %[[I]] : i32
+func.func @argmax(%x: tensor<7xf32>, %i: tensor<7xi32>, %v: tensor<f32>, %z: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
+  %0:2 = stablehlo.reduce(%x init: %v), (%i init: %z) across dimensions = [0]
+    : (tensor<7xf32>, tensor<7xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)
+    reducer(%a: tensor<f32>, %b: tensor<f32>) (%c: tensor<i32>, %d: tensor<i32>) {
+      %p = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %m = stablehlo.select %p, %a, %b : tensor<i1>, tensor<f32>
+      %n = stablehlo.select %p, %c, %d : tensor<i1>, tensor<i32>
+      stablehlo.return %m, %n : tensor<f32>, tensor<i32>
+    }
+  return %0#0, %0#1 : tensor<f32>, tensor<i32>
+}
+
+// A window is read from the operand padded with the initial value; loops of extent 1 are left out.
+// CHECK-LABEL: func.func @window
+// CHECK: tensor.pad %{{.*}} low[0, 1] high[0, 1]
+// CHECK: tensor.empty() : tensor<3xf32>
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]}
+// CHECK: arith.maximumf
+func.func @window(%x: tensor<2x8xf32>, %v: tensor<f32>) -> tensor<2x4xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %v) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) {window_dimensions = array<i64: 1, 3>, window_strides = array<i64: 1, 2>, padding = dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>}
+    : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
