@@ -207,6 +207,8 @@ def apply_patterns_greedily(
     config = raw.GreedyRewriteConfig()
     config.enable_folding = config.enable_constant_cse = fold
     config.max_iterations = max_iterations
+    # a pattern that matches its own result would never leave a round
+    config.max_num_rewrites = 2_000 + 20 * len(walk_ops(op))
     config.region_simplification_level = raw.GreedySimplifyRegionLevel.DISABLED
     frozen, count = _freeze(patterns)
     try:

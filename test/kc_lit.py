@@ -26,7 +26,7 @@ from lit.formats import ShTest
 
 TIMEOUT = float(os.environ.get("KC_LIT_TIMEOUT", "120"))
 _DEBUG_PREFIX = re.compile(r"%dbg\((.*?)\) ?", re.DOTALL)
-_NEEDS_SHELL = re.compile(r"[`$*?;()]|\|\||<<|(?:^|\s)\w+=\S*\s")
+_NEEDS_SHELL = re.compile(r"[`$*?;()]|\|\||<<|(?:^|[|&])\s*\w+=")
 _REDIRECT = re.compile(r"(\d?)(>>|>|<)(&\d)?$")
 
 

@@ -3,9 +3,9 @@
 // RUN: kc-opt --list-passes --load-pass=%S/Inputs/user_passes.py | FileCheck %s --check-prefix=PASSES
 // PASSES: kc passes:
 // PASSES: --kc-form-kernels
-// PASSES: --test-mark {{.*}} - Mark every op of a function with its options.
+// PASSES: --test-mark{{ +}}- Mark every op of a function with its options.
 // PASSES:     on func.func, level linalg
-// PASSES:     --sizes {{.*}} - tuple[int, ...], default ()
+// PASSES:     --sizes{{ +}}- tuple[int, ...], default ()
 // PASSES: native passes:
 // PASSES: canonicalize
 // RUN: kc-opt --help | FileCheck %s --check-prefix=HELP
