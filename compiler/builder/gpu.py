@@ -1,12 +1,14 @@
 """Values with operators, and control flow, for building device kernels op by op.
 
-Everything emits at the ambient insertion point with the ambient location (``with location, ir.InsertionPoint(block):``).
-``Value`` wraps one SSA value; ``+ - * & | ^ << >> // %`` and comparisons emit ``arith`` ops. Integers are **unsigned** here
-(addresses, counters, coordinates). Float ``*`` and ``+`` carry ``contract``, without which LLVM never forms an FFMA: use these
-operators for approximations and addressing, and ``kc.builder.expr`` for arithmetic that the user wrote.
+Everything emits at the ambient insertion point with the ambient location (``with location,
+ir.InsertionPoint(block):``). ``Value`` wraps one SSA value; ``+ - * & | ^ << >> // %`` and comparisons emit ``arith``
+ops. Integers are **unsigned** here (addresses, counters, coordinates). Float ``*`` and ``+`` carry ``contract``,
+without which LLVM never forms an FFMA: use these operators for approximations and addressing, and ``kc.builder.expr``
+for arithmetic that the user wrote.
 
 Machine instructions (barriers, tensor memory accelerator, tensor cores) stand in ``kc.builder.gpu_ops``.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -186,8 +188,12 @@ def if_else(condition: Value, then: Callable[[], None], otherwise: Callable[[], 
             scf.yield_([])
 
 
-def if_values(condition: Value, kinds: Sequence[str], then: Callable[[], Sequence[Operand]],
-              otherwise: Callable[[], Sequence[Operand]]) -> list[Value]:
+def if_values(
+    condition: Value,
+    kinds: Sequence[str],
+    then: Callable[[], Sequence[Operand]],
+    otherwise: Callable[[], Sequence[Operand]],
+) -> list[Value]:
     """An ``scf.if`` with results of types ``kinds``."""
     op = scf.IfOp(condition.ssa, [mlir_type(kind) for kind in kinds], has_else=True)
     for block, body in ((op.then_block, then), (op.else_block, otherwise)):
@@ -196,8 +202,14 @@ def if_values(condition: Value, kinds: Sequence[str], then: Callable[[], Sequenc
     return [Value(result) for result in op.results]
 
 
-def for_(low: Operand, high: Operand, step: Operand, carried: Sequence[Operand],
-         body: Callable[..., Sequence[Operand] | None], kind: str = "i32") -> list[Value]:
+def for_(
+    low: Operand,
+    high: Operand,
+    step: Operand,
+    carried: Sequence[Operand],
+    body: Callable[..., Sequence[Operand] | None],
+    kind: str = "i32",
+) -> list[Value]:
     """``scf.for``: ``body(index, *carried)`` returns the next carried values; the last ones are returned."""
     op = scf.ForOp(lift(low, kind).ssa, lift(high, kind).ssa, lift(step, kind).ssa, [lift(x).ssa for x in carried])
     with ir.InsertionPoint(op.body):
@@ -206,8 +218,9 @@ def for_(low: Operand, high: Operand, step: Operand, carried: Sequence[Operand],
     return [Value(result) for result in op.results]
 
 
-def while_(carried: Sequence[Operand], condition: Callable[..., Value],
-           body: Callable[..., Sequence[Operand]]) -> list[Value]:
+def while_(
+    carried: Sequence[Operand], condition: Callable[..., Value], body: Callable[..., Sequence[Operand]]
+) -> list[Value]:
     """``while condition(*carried): carried = body(*carried)``; the final carried values."""
     initial = [lift(x) for x in carried]
     types = [x.type for x in initial]
@@ -215,8 +228,9 @@ def while_(carried: Sequence[Operand], condition: Callable[..., Value],
     blocks = []
     for region in (op.before, op.after):
         existing = list(region.blocks)
-        blocks.append(existing[0] if existing else
-                      region.blocks.append(*types, arg_locs=[ir.Location.unknown()] * len(types)))
+        blocks.append(
+            existing[0] if existing else region.blocks.append(*types, arg_locs=[ir.Location.unknown()] * len(types))
+        )
     with ir.InsertionPoint(blocks[0]):
         arguments = [Value(argument) for argument in blocks[0].arguments]
         scf.condition(condition(*arguments).ssa, [x.ssa for x in arguments])
@@ -238,7 +252,7 @@ def ring(stage: Value, phase: Value, stages: int) -> tuple[Value, Value]:
 def at(pointer: Value, offset: Value | int, constant: int = 0) -> Value:
     """``pointer`` + ``offset`` + ``constant`` **bytes** (``offset``: i32 or i64)."""
     if isinstance(offset, int):
-        offset, constant = None, constant + offset  # type: ignore[assignment]
+        offset, constant = None, constant + offset
     byte = mlir_type("i8")
     if offset is not None:
         pointer = Value(llvm.getelementptr(pointer.type, pointer.ssa, [offset.ssa], [_DYNAMIC], byte, 0))
@@ -249,8 +263,11 @@ def at(pointer: Value, offset: Value | int, constant: int = 0) -> Value:
 
 def load(kind: str, pointer: Value, alignment: int, invariant: bool = False, volatile: bool = False) -> Value:
     """``llvm.load``; ``invariant``: nothing writes this memory while the kernel runs (becomes ``ld.global.nc``)."""
-    return Value(llvm.load(mlir_type(kind), pointer.ssa, alignment=alignment, invariant=invariant or None,
-                           volatile_=volatile or None))
+    return Value(
+        llvm.load(
+            mlir_type(kind), pointer.ssa, alignment=alignment, invariant=invariant or None, volatile_=volatile or None
+        )
+    )
 
 
 def store(value: Value, pointer: Value, alignment: int) -> None:
@@ -263,29 +280,40 @@ def fields(structure: Value, kind: str, count: int) -> list[Value]:
     return [Value(llvm.extractvalue(scalar, structure.ssa, [number])) for number in range(count)]
 
 
-def asm(result: Any, operands: Sequence[Value], text: str, constraints: str, effects: bool = True) -> Value | None:
-    """``llvm.inline_asm``; ``result`` is a type, type text or None. ``effects=False``: may be moved, merged, dropped."""
+def asm(result: Any, operands: Sequence[Value], text: str, constraints: str, effects: bool = True) -> Value:
+    """``llvm.inline_asm`` with a result (its type, or the type's text).
+
+    ``effects=False``: it may be moved, merged or dropped.
+    """
     kind = mlir_type(result) if isinstance(result, str) else result
-    value = llvm.inline_asm(kind, [operand.ssa for operand in operands], text, constraints,
-                            has_side_effects=effects or None, asm_dialect=0)
-    return None if kind is None else Value(value)
+    operation = llvm.inline_asm(
+        kind,
+        [operand.ssa for operand in operands],
+        text,
+        constraints,
+        has_side_effects=effects or None,
+        asm_dialect=0,
+    )
+    return Value(operation)
 
 
 def pin(values: Sequence[Value], kind: str = "f32") -> list[Value]:
     """The same values, which can be neither read nor written across this point (an empty tied asm).
 
-    LLVM does not know that wgmma runs asynchronously, so the order of register reads round a wait must be said like this.
+    LLVM does not know that wgmma runs asynchronously, so the order of register reads round a wait must be said like
+    this.
     """
     count = len(values)
     letter = "f" if kind == "f32" else "r"
     constraints = ",".join([f"={letter}"] * count + [str(number) for number in range(count)])
     if count == 1:
-        return [asm(kind, values, "", constraints)]  # type: ignore[list-item]
-    return fields(asm(struct_of(kind, count), values, "", constraints), kind, count)  # type: ignore[arg-type]
+        return [asm(kind, values, "", constraints)]
+    return fields(asm(struct_of(kind, count), values, "", constraints), kind, count)
 
 
 def tree(values: Sequence[Value], combine: Callable[[Value, Value], Value], width: int = 4) -> Value:
-    """``values`` folded with ``combine`` through ``width`` independent chains (shorter dependency, same count of ops)."""
+    """``values`` folded with ``combine`` through ``width`` independent chains (shorter dependency, same count of
+    ops)."""
     chains = list(values[:width])
     for number, value in enumerate(values[width:]):
         chains[number % width] = combine(chains[number % width], value)

@@ -3,15 +3,18 @@
 An ``Accuracy`` per kernel:
 
 ``precise``  every function within a few ulp of f32; denormals, infinities and NaN as IEEE says.
-``half``     results are rounded to bf16 or f16 anyway: exp within |x| * 6e-8 + 3e-7 relative, quotients within 2 ulp of f32,
+``half``     results are rounded to bf16 or f16 anyway: exp within |x| * 6e-8 + 3e-7 relative, quotients
+             within 2 ulp of f32,
              reciprocal square roots within 3 ulp; denormals, infinities and NaN as IEEE says.
-``fast``     as ``half``, in kernels bound by arithmetic (contraction epilogues, attention): intermediate results below 2^-126
-             may flush to zero; absolute error of erf and erfc below 4e-7 (Abramowitz and Stegun, Handbook of Mathematical
-             Functions, 7.1.26, plus the units' error); relative error of 1 + tanh below 1e-6, of tanh below 5.2e-4
-             (``tanh.approx``); multiplications and additions may fuse.
+``fast``     as ``half``, in kernels bound by arithmetic (contraction epilogues, attention): intermediate
+             results below 2^-126
+             may flush to zero; absolute error of erf and erfc below 4e-7 (Abramowitz and Stegun, Handbook of
+             Mathematical Functions, 7.1.26, plus the units' error); relative error of 1 + tanh below 1e-6, of tanh
+             below 5.2e-4 (``tanh.approx``); multiplications and additions may fuse.
 
 What has no form here is emitted as the ``math`` or ``arith`` op that it is; ``kc-expand-math`` and LLVM take those.
 """
+
 from __future__ import annotations
 
 import math
@@ -71,7 +74,7 @@ def exp_precise(x: Value) -> Value:
 
 
 def _fma(a: Value, b: Value, c: Value) -> Value:
-    return asm("f32", [a, b, c], "fma.rn.f32 $0, $1, $2, $3;", "=f,f,f,f", effects=False)  # type: ignore[return-value]
+    return asm("f32", [a, b, c], "fma.rn.f32 $0, $1, $2, $3;", "=f,f,f,f", effects=False)
 
 
 def erfc_positive_fast(z: Value) -> Value:
@@ -86,7 +89,7 @@ def erfc_positive_fast(z: Value) -> Value:
 
 def erf_fast(x: Value) -> Value:
     magnitude = f32(1.0) - erfc_positive_fast(absolute(x))
-    return asm("f32", [x, magnitude], "copysign.f32 $0, $1, $2;", "=f,f,f", effects=False)  # type: ignore[return-value]
+    return asm("f32", [x, magnitude], "copysign.f32 $0, $1, $2;", "=f,f,f", effects=False)
 
 
 def erfc_fast(x: Value) -> Value:
@@ -110,21 +113,32 @@ def combine(ops: Ops, name: str, a: Value, b: Value) -> Value:
     return Value(make(a.ssa, b.ssa) if make else ops.create(name, [a.ssa, b.ssa], a.type))
 
 
-_EXTREMA = {"arith.maximumf": "intr_maximum", "arith.minimumf": "intr_minimum",
-            "arith.maxnumf": "intr_maxnum", "arith.minnumf": "intr_minnum"}
+_EXTREMA = {
+    "arith.maximumf": "intr_maximum",
+    "arith.minimumf": "intr_minimum",
+    "arith.maxnumf": "intr_maxnum",
+    "arith.minnumf": "intr_minnum",
+}
 _ROUNDING = {"math.floor": "cvt.rmi", "math.ceil": "cvt.rpi", "math.trunc": "cvt.rzi", "math.roundeven": "cvt.rni"}
 
 
 class DeviceEmitter(Emitter):
     """``Emitter`` (scalar) with the forms of this module; ``leaf`` gives loads of half types as f32 already.
 
-    ``uniform(node)``: the node has one value for many evaluations (a row's sum): dividing by it becomes a multiplication by
-    its reciprocal, kept in ``reciprocals`` (shared between emitters), within 1.5 ulp over the full range.
+    ``uniform(node)``: the node has one value for many evaluations (a row's sum): dividing by it becomes a
+    multiplication by its reciprocal, kept in ``reciprocals`` (shared between emitters), within 1.5 ulp over the full
+    range.
     """
 
-    def __init__(self, ops: Ops, leaf: Leaf, accuracy: Accuracy, memo: dict[int, Any] | None = None,
-                 uniform: Callable[[Expr], bool] | None = None,
-                 reciprocals: dict[int, tuple[Value, Value]] | None = None) -> None:
+    def __init__(
+        self,
+        ops: Ops,
+        leaf: Leaf,
+        accuracy: Accuracy,
+        memo: dict[int, Any] | None = None,
+        uniform: Callable[[Expr], bool] | None = None,
+        reciprocals: dict[int, tuple[Value, Value]] | None = None,
+    ) -> None:
         super().__init__(ops, leaf, memo=memo)
         self.accuracy = accuracy
         self.uniform = uniform or (lambda node: False)
@@ -190,8 +204,9 @@ class DeviceEmitter(Emitter):
             return Value(arith.mulf(arith.mulf(numerator.ssa, scale.ssa), inverse.ssa))
         if self.accuracy == "precise":
             return None
-        if self.accuracy == "fast" and (_one_plus(node.args[1], ("math.exp", "math.exp2")) is not None
-                                        or _small_constant(node.args[0])):
+        if self.accuracy == "fast" and (
+            _one_plus(node.args[1], ("math.exp", "math.exp2")) is not None or _small_constant(node.args[0])
+        ):
             return numerator * reciprocal_fast(denominator)
         return asm("f32", args, "div.full.f32 $0, $1, $2;", "=f,f,f", effects=False)
 
@@ -227,9 +242,9 @@ class DeviceEmitter(Emitter):
 def _scaled_reciprocal(x: Value) -> tuple[Value, Value]:
     """(k, 1 / (k x)) with k a power of two that keeps both factors of (y k) (1 / (k x)) in range."""
     magnitude = absolute(x)
-    small = _compare("OLT", magnitude, f32(2.0 ** -64))
-    large = _compare("OGT", magnitude, f32(2.0 ** 64))
-    scale = small.select(f32(2.0 ** 64), large.select(f32(2.0 ** -64), f32(1.0)))
+    small = _compare("OLT", magnitude, f32(2.0**-64))
+    large = _compare("OGT", magnitude, f32(2.0**64))
+    scale = small.select(f32(2.0**64), large.select(f32(2.0**-64), f32(1.0)))
     return scale, Value(arith.divf(f32(1.0).ssa, (x * scale).ssa))
 
 

@@ -3,6 +3,7 @@
 A run is loaded *raw* (32-bit words where elements pack into them) and *unpacked* into the values that are computed with
 (half types as f32). Raw words are what a row schedule keeps in registers when unpacked values would not fit.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -111,5 +112,5 @@ def store_run(pointer: Value, kind: str, values: list[Value]) -> None:
             store(cells[start], place, cell)
         else:
             kind_text = mlir_type(f"vector<{step}x{element}>")
-            run = vector.from_elements(kind_text, [value.ssa for value in cells[start:start + step]])
+            run = vector.from_elements(kind_text, [value.ssa for value in cells[start : start + step]])
             store(Value(run), place, cell * step)

@@ -1,9 +1,11 @@
 """The two halves of a GPU schedule: a ``gpu.module`` with one kernel, and the host function that launches it.
 
-``Device`` makes ``gpu.module @K_device { llvm.func @K_kernel(...) }``; ``Host`` makes ``func.func private @K__impl(memrefs)``
-with the launch's arithmetic. Both go into the module that holds ``@K``. A tensor's pointer reaches the kernel as
-``!llvm.ptr<1>`` (``!llvm.ptr`` on the host), a run-time extent as ``i64``, a tensor map as ``!llvm.ptr`` with ``llvm.byval``.
+``Device`` makes ``gpu.module @K_device { llvm.func @K_kernel(...) }``; ``Host`` makes ``func.func private
+@K__impl(memrefs)`` with the launch's arithmetic. Both go into the module that holds ``@K``. A tensor's pointer reaches
+the kernel as ``!llvm.ptr<1>`` (``!llvm.ptr`` on the host), a run-time extent as ``i64``, a tensor map as ``!llvm.ptr``
+with ``llvm.byval``.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -39,22 +41,33 @@ class Parameter:
 class Device:
     """A ``gpu.module`` with one kernel, open for building: ``with device.body: ...``; ``device[name]`` is a parameter.
 
-    ``threads``: block size. ``min_blocks``: blocks that must fit on a multiprocessor (limits registers). ``counters``: length
-    of the global ``@counters`` of i32, zero when the module is loaded.
+    ``threads``: block size. ``min_blocks``: blocks that must fit on a multiprocessor (limits registers). ``counters``:
+    length of the global ``@counters`` of i32, zero when the module is loaded.
     """
 
-    def __init__(self, module: ir.Operation, kernel: Kernel, parameters: Sequence[Parameter], threads: int,
-                 min_blocks: int = 1, counters: int = 0) -> None:
+    def __init__(
+        self,
+        module: ir.Operation,
+        kernel: Kernel,
+        parameters: Sequence[Parameter],
+        threads: int,
+        min_blocks: int = 1,
+        counters: int = 0,
+    ) -> None:
         load_dialects()
         self.module_name, self.name = f"{kernel.name}_device", f"{kernel.name}_kernel"
         self.threads = threads
         arguments = ", ".join(f"%{parameter.name}: {parameter.type}" for parameter in parameters)
         words = f"!llvm.array<{counters} x i32>"
-        extra = f"""
+        extra = (
+            f"""
               llvm.mlir.global internal @counters() {{addr_space = 1 : i32, alignment = 4 : i64}} : {words} {{
                 %zero = llvm.mlir.zero : {words}
                 llvm.return %zero : {words}
-              }}""" if counters else ""
+              }}"""
+            if counters
+            else ""
+        )
         text = f"""
             gpu.module @{self.module_name} {{{extra}
               llvm.mlir.global external @shared() {{addr_space = 3 : i32, alignment = 1024 : i64}} : !llvm.array<0 x i8>
@@ -68,8 +81,10 @@ class Device:
         module.regions[0].blocks[0].append(parsed)
         function = list(parsed.regions[0].blocks[0].operations)[-1]
         self.block = function.regions[0].blocks[0]
-        self._values = {parameter.name: Value(argument)
-                        for parameter, argument in zip(parameters, self.block.arguments, strict=True)}
+        self._values = {
+            parameter.name: Value(argument)
+            for parameter, argument in zip(parameters, self.block.arguments, strict=True)
+        }
 
     @property
     def body(self) -> Any:
@@ -81,7 +96,8 @@ class Device:
 
 
 class Host:
-    """``func.func private @K__impl`` with the memref types of ``kernel.operands``; ``with host.body: ...`` then ``launch``."""
+    """``func.func private @K__impl`` with the memref types of ``kernel.operands``; ``with host.body: ...`` then
+    ``launch``."""
 
     def __init__(self, module: Any, kernel: Kernel) -> None:
         self.module = module
@@ -125,46 +141,73 @@ class Host:
         return Value(index).resize("i64")
 
     def sequence(self, modulus: int) -> Value:
-        """A number (i32) that the program's launches count up, modulo ``modulus`` (a power of two): no two launches that run
-        at once share it as long as fewer than ``modulus`` do."""
-        name = "kc_gpu_sequence"
-        if not _declared(self.module, name):
-            self.outer.append(ir.Operation.parse(
-                f"llvm.mlir.global internal @{name}(0 : i32) {{addr_space = 0 : i32, alignment = 4 : i64}} : i32"))
-        word = llvm.mlir_addressof(mlir_type("!llvm.ptr"), name)
-        number = llvm.atomicrmw(llvm.AtomicBinOp.add, word, const(1).ssa, llvm.AtomicOrdering.monotonic)
+        """A number (i32) that the program's launches count up, modulo ``modulus`` (a power of two): no two launches
+        that run at once share it as long as fewer than ``modulus`` do."""
+        # The atomic stands in an llvm.func of its own: deallocation refuses functions with effects it does not know.
+        if not _declared(self.module, "kc_gpu_next"):
+            parsed = ir.Module.parse("""
+                llvm.mlir.global internal @kc_gpu_sequence(0 : i32) {addr_space = 0 : i32, alignment = 4 : i64} : i32
+                llvm.func internal @kc_gpu_next() -> i32 {
+                  %word = llvm.mlir.addressof @kc_gpu_sequence : !llvm.ptr
+                  %one = llvm.mlir.constant(1 : i32) : i32
+                  %number = llvm.atomicrmw add %word, %one monotonic : !llvm.ptr, i32
+                  llvm.return %number : i32
+                }""")
+            for op in list(parsed.body.operations):
+                self.outer.append(op.operation.detach_from_parent())
+        number = llvm.call(mlir_type("i32"), [], [], [], callee="kc_gpu_next")
         return Value(number) & (modulus - 1)
 
     def _array(self, kind: str, values: Sequence[Operand], width: int) -> Value:
-        pointer = Value(llvm.alloca(mlir_type("!llvm.ptr"), const(1, "i64").ssa,
-                                    ir.TypeAttr.get(mlir_type(f"!llvm.array<{len(values)} x {kind}>")), alignment=8))
+        pointer = Value(
+            llvm.alloca(
+                mlir_type("!llvm.ptr"),
+                const(1, "i64").ssa,
+                ir.TypeAttr.get(mlir_type(f"!llvm.array<{len(values)} x {kind}>")),
+                alignment=8,
+            )
+        )
         for number, value in enumerate(values):
             llvm.store(lift(value, kind).ssa, at(pointer, width * number).ssa, alignment=width)
         return pointer
 
-    def tensor_map(self, number: int, element: str, dims: Sequence[Operand], strides: Sequence[Operand],
-                   box: Sequence[int]) -> Value:
+    def tensor_map(
+        self, number: int, element: str, dims: Sequence[Operand], strides: Sequence[Operand], box: Sequence[int]
+    ) -> Value:
         """Encodes a tensor map of argument ``number`` with 128-byte swizzle; the ``!llvm.ptr`` to its 128 bytes.
 
-        ``dims`` in elements, innermost first; ``strides`` in bytes of dims[1:]; ``box`` in elements. Out-of-range elements
-        read as zero and are not written.
+        ``dims`` in elements, innermost first; ``strides`` in bytes of dims[1:]; ``box`` in elements. Out-of-range
+        elements read as zero and are not written.
         """
         pointer = mlir_type("!llvm.ptr")
-        storage = llvm.alloca(pointer, const(1, "i64").ssa, ir.TypeAttr.get(mlir_type("!llvm.array<128 x i8>")), alignment=64)
+        storage = llvm.alloca(
+            pointer, const(1, "i64").ssa, ir.TypeAttr.get(mlir_type("!llvm.array<128 x i8>")), alignment=64
+        )
         base = self.pointer(number).ssa
         arrays = [self._array("i64", dims, 8), self._array("i64", list(strides) or [0], 8), self._array("i32", box, 4)]
-        declare(self.module, "kc_gpu_tensor_map_encode",
-                "!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64")
-        numbers = [const(value, "i64").ssa for value in (TENSOR_MAP_TYPES[element], len(dims), SWIZZLE_128B, PROMOTE_L2_256B)]
-        func.CallOp([], ir.FlatSymbolRefAttr.get("kc_gpu_tensor_map_encode"),
-                    [storage, numbers[0], numbers[1], base, *(array.ssa for array in arrays), numbers[2], numbers[3]])
+        declare(
+            self.module,
+            "kc_gpu_tensor_map_encode",
+            "!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64",
+        )
+        numbers = [
+            const(value, "i64").ssa for value in (TENSOR_MAP_TYPES[element], len(dims), SWIZZLE_128B, PROMOTE_L2_256B)
+        ]
+        func.CallOp(
+            [],
+            ir.FlatSymbolRefAttr.get("kc_gpu_tensor_map_encode"),
+            [storage, numbers[0], numbers[1], base, *(array.ssa for array in arrays), numbers[2], numbers[3]],
+        )
         return Value(storage)
 
-    def launch(self, device: Device, grid: Operand | Sequence[Operand], arguments: Sequence[Value], shared: int = 0) -> None:
+    def launch(
+        self, device: Device, grid: Operand | Sequence[Operand], arguments: Sequence[Value], shared: int = 0
+    ) -> None:
         """A launch of ``device`` with ``grid`` blocks (i64 or int, up to three) and ``shared`` bytes.
 
-        Until buffers are freed it is a call of ``@K__launch {kc.launch = @K_device::@K_kernel}``, because the deallocation pass
-        refuses ops whose effects it does not know; ``kc-expand-launches`` makes it a ``gpu.launch_func``.
+        Until buffers are freed it is a call of ``@K__launch {kc.launch = @K_device::@K_kernel}``, because the
+        deallocation pass refuses ops whose effects it does not know; ``kc-expand-launches`` makes it a
+        ``gpu.launch_func``.
         """
         blocks = list(grid) if isinstance(grid, (list, tuple)) else [grid]
         sizes = [lift(size, "i64").resize("index") for size in [*blocks, 1, 1][:3]]
@@ -184,8 +227,10 @@ def memory_type(operand: ArgumentShape) -> str:
 
 
 def _declared(module: Any, name: str) -> bool:
-    return any("sym_name" in op.operation.attributes and op.operation.attributes["sym_name"].value == name
-               for op in module.regions[0].blocks[0].operations)
+    return any(
+        "sym_name" in op.operation.attributes and op.operation.attributes["sym_name"].value == name
+        for op in module.regions[0].blocks[0].operations
+    )
 
 
 def declare(module: Any, name: str, arguments: str, attributes: str = "") -> None:

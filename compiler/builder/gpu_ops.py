@@ -2,6 +2,7 @@
 
 Every function emits one ``nvvm`` op, or inline PTX where the dialect has no op that does the thing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -43,7 +44,9 @@ def address(pointer: Value) -> Value:
 
 def broadcast_lane0(value: Value) -> Value:
     """``value`` of lane 0, so that ptxas knows it is uniform in the warp."""
-    return Value(nvvm.shfl_sync(const(-1).ssa, value.ssa, const(0).ssa, const(31).ssa, attribute("#nvvm<shfl_kind idx>")))
+    return Value(
+        nvvm.shfl_sync(const(-1).ssa, value.ssa, const(0).ssa, const(31).ssa, attribute("#nvvm<shfl_kind idx>"))
+    )
 
 
 def butterfly(value: Value, distance: int) -> Value:
@@ -54,8 +57,9 @@ def butterfly(value: Value, distance: int) -> Value:
         halves = [butterfly(Value(llvm.extractelement(words.ssa, const(number).ssa)), distance) for number in (0, 1)]
         pair = vector.from_elements(mlir_type("vector<2xi32>"), [half.ssa for half in halves])
         return Value(llvm.bitcast(mlir_type(kind), pair))
-    return Value(nvvm.shfl_sync(const(-1).ssa, value.ssa, const(distance).ssa, const(31).ssa,
-                                attribute("#nvvm<shfl_kind bfly>")))
+    return Value(
+        nvvm.shfl_sync(const(-1).ssa, value.ssa, const(distance).ssa, const(31).ssa, attribute("#nvvm<shfl_kind bfly>"))
+    )
 
 
 def elect() -> Value:
@@ -123,7 +127,8 @@ def tensor_store(descriptor: Value, source: Value, coordinates: Sequence[Value])
 
 
 def store_wait(pending: int, read: bool = False) -> None:
-    """Waits until at most ``pending`` bulk groups of this thread are open (``read``: until their source may be reused)."""
+    """Waits until at most ``pending`` bulk groups of this thread are open (``read``: until their source may be
+    reused)."""
     nvvm.cp_async_bulk_wait_group(pending, read=read or None)
 
 
@@ -136,7 +141,8 @@ def async_fence() -> None:
 
 
 def wgmma_descriptor(address32: Value, lead: int, stride: int) -> Value:
-    """Matrix descriptor for 128-byte swizzle; ``lead``/``stride`` in bytes; the pattern starts at a multiple of 1024."""
+    """Matrix descriptor for 128-byte swizzle; ``lead``/``stride`` in bytes; the pattern starts at a multiple of
+    1024."""
     low = ((address32 & 0x3FFFF) >> 4).zext("i64")
     return low | const((1 << 62) | ((stride >> 4) << 32) | ((lead >> 4) << 16), "i64")
 
@@ -153,8 +159,16 @@ def wgmma_wait(pending: int) -> None:
     nvvm.wgmma_wait_group_sync_aligned(pending)
 
 
-def wgmma(accumulator: Value, a: Value, b: Value, n: int, element: str, a_transposed: bool, b_transposed: bool,
-          zero: bool = False) -> Value:
+def wgmma(
+    accumulator: Value,
+    a: Value,
+    b: Value,
+    n: int,
+    element: str,
+    a_transposed: bool,
+    b_transposed: bool,
+    zero: bool = False,
+) -> Value:
     """accumulator[64, n] (struct of n/2 f32) += A[64, 16] B[16, n], both in shared memory.
 
     ``a_transposed``: A is stored M-contiguous; ``b_transposed``: B is stored N-contiguous (false: K-contiguous).
@@ -163,30 +177,51 @@ def wgmma(accumulator: Value, a: Value, b: Value, n: int, element: str, a_transp
     kind = attribute(f"#nvvm.wgmma_type<{element}>")
     one = attribute("#nvvm.wgmma_scale_in<one>")
     row, col = attribute("#nvvm.mma_layout<row>"), attribute("#nvvm.mma_layout<col>")
-    return Value(nvvm.wgmma_mma_async(
-        struct_of("f32", n // 2), accumulator.ssa, a.ssa, b.ssa, attribute(f"#nvvm.shape<m = 64, n = {n}, k = 16>"),
-        kind, kind, attribute("#nvvm.wgmma_type<f32>"), attribute(f"#nvvm.wgmma_scale_out<{'zero' if zero else 'one'}>"),
-        one, one, col if a_transposed else row, row if b_transposed else col))
+    return Value(
+        nvvm.wgmma_mma_async(
+            struct_of("f32", n // 2),
+            accumulator.ssa,
+            a.ssa,
+            b.ssa,
+            attribute(f"#nvvm.shape<m = 64, n = {n}, k = 16>"),
+            kind,
+            kind,
+            attribute("#nvvm.wgmma_type<f32>"),
+            attribute(f"#nvvm.wgmma_scale_out<{'zero' if zero else 'one'}>"),
+            one,
+            one,
+            col if a_transposed else row,
+            row if b_transposed else col,
+        )
+    )
 
 
 def wgmma_register_a(accumulators: Sequence[Value], a: Sequence[Value], b: Value, n: int, element: str) -> Value:
-    """As ``wgmma`` with A from four 32-bit registers and B stored N-contiguous; the dialect's op takes A from memory only.
+    """As ``wgmma`` with A from four 32-bit registers and B stored N-contiguous; the dialect's op takes A from memory
+    only.
 
     Returns the struct of n/2 accumulators.
     """
     count = n // 2
     results = ",".join(f"${number}" for number in range(count))
     first = 2 * count
-    text = (f"{{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n{n}k16.f32.{element}.{element} "
-            f"{{{results}}}, {{${first},${first + 1},${first + 2},${first + 3}}}, ${first + 4}, p, 1, 1, 1; }}")
+    text = (
+        f"{{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n{n}k16.f32.{element}.{element} "
+        f"{{{results}}}, {{${first},${first + 1},${first + 2},${first + 3}}}, ${first + 4}, p, 1, 1, 1; }}"
+    )
     constraints = ",".join(["=f"] * count + [str(number) for number in range(count)] + ["r"] * 4 + ["l"])
-    return asm(struct_of("f32", count), [*accumulators, *a, b], text, constraints)  # type: ignore[return-value]
+    return asm(struct_of("f32", count), [*accumulators, *a, b], text, constraints)
 
 
 def store_matrix(pointer: Value, words: Sequence[Value]) -> None:
     """stmatrix.x4: four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8."""
-    nvvm.stmatrix(pointer.ssa, [word.ssa for word in words], attribute("#nvvm.mma_layout<row>"),
-                  attribute("#nvvm.ld_st_matrix_shape<m = 8, n = 8>"), attribute("#nvvm.ld_st_matrix_elt_type<b16>"))
+    nvvm.stmatrix(
+        pointer.ssa,
+        [word.ssa for word in words],
+        attribute("#nvvm.mma_layout<row>"),
+        attribute("#nvvm.ld_st_matrix_shape<m = 8, n = 8>"),
+        attribute("#nvvm.ld_st_matrix_elt_type<b16>"),
+    )
 
 
 def pack_half(low: Value, high: Value, element: str) -> Value:
@@ -194,12 +229,12 @@ def pack_half(low: Value, high: Value, element: str) -> Value:
 
     Inline PTX, because arith-expand may be told to turn a truncation to bf16 into integer arithmetic.
     """
-    return asm("i32", [high, low], f"cvt.rn.{element}x2.f32 $0, $1, $2;", "=r,f,f", effects=False)  # type: ignore[return-value]
+    return asm("i32", [high, low], f"cvt.rn.{element}x2.f32 $0, $1, $2;", "=r,f,f", effects=False)
 
 
 def narrow(value: Value, element: str) -> Value:
     """An f32 rounded to ``bf16`` or ``f16``, as its 16 bits (i16)."""
-    return asm("i16", [value], f"cvt.rn.{element}.f32 $0, $1;", "=h,f", effects=False)  # type: ignore[return-value]
+    return asm("i16", [value], f"cvt.rn.{element}.f32 $0, $1;", "=h,f", effects=False)
 
 
 def widen(bits: Value, element: str) -> Value:
@@ -222,7 +257,7 @@ def unpack_half(word: Value, element: str) -> tuple[Value, Value]:
 def unary(text: str, x: Value, kind: str = "f32") -> Value:
     """A pure one-operand PTX instruction on f32 or f64, for example ``ex2.approx.ftz.f32``."""
     letter: Any = {"f32": "f", "f64": "d"}[kind]
-    return asm(kind, [x], f"{text} $0, $1;", f"={letter},{letter}", effects=False)  # type: ignore[return-value]
+    return asm(kind, [x], f"{text} $0, $1;", f"={letter},{letter}", effects=False)
 
 
 def maximum_number(a: Value, b: Value) -> Value:

@@ -1,4 +1,5 @@
 """``kc-expand-launches``: launches that schedules wrote as calls become ``gpu.launch_func``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,8 +19,9 @@ _GEOMETRY = 7  # leading arguments: grid, block, bytes of shared memory
 class ExpandLaunches(Pass):
     """Replace calls of ``@k__launch {kc.launch = @module::@kernel}`` by launches of that kernel.
 
-    ``gpu.launch_func`` does not tell what it reads and writes, and ``ownership-based-buffer-deallocation`` refuses a program
-    with such an op; so schedules write a call, and this pass runs when buffers are settled. Arguments of the call: grid
+    ``gpu.launch_func`` does not tell what it reads and writes, and ``ownership-based-buffer-deallocation`` refuses a
+    program with such an op; so schedules write a call, and this pass runs when buffers are settled. Arguments of the
+    call: grid
     (x, y, z), block (x, y, z), bytes of dynamic shared memory (i32), then the kernel's. ::
 
         func.func private @k__launch(index, index, index, index, index, index, i32, !llvm.ptr<1>)
@@ -44,7 +46,10 @@ class ExpandLaunches(Pass):
                 continue
             reference = ir.SymbolRefAttr(function.attributes["kc.launch"]).value
             if len(reference) != 2:
-                ctx.error(function, f"'kc.launch' must name a module and a kernel in it, not {function.attributes['kc.launch']}")
+                ctx.error(
+                    function,
+                    f"'kc.launch' must name a module and a kernel in it, not {function.attributes['kc.launch']}",
+                )
             targets[ir.StringAttr(function.attributes["sym_name"]).value] = reference
             declarations.append(function)
         for call in walk_ops(op, "func.call"):
@@ -55,8 +60,13 @@ class ExpandLaunches(Pass):
             if len(operands) < _GEOMETRY:
                 ctx.error(call, "a launch needs a grid, a block and the size of shared memory")
             with ir.InsertionPoint(call), call.location:
-                gpu.LaunchFuncOp(reference, tuple(operands[:3]), tuple(operands[3:6]), operands[_GEOMETRY:],
-                                 dynamic_shared_memory_size=operands[6])
+                gpu.LaunchFuncOp(
+                    reference,
+                    tuple(operands[:3]),
+                    tuple(operands[3:6]),
+                    operands[_GEOMETRY:],
+                    dynamic_shared_memory_size=operands[6],
+                )
             call.erase()
         for function in declarations:
             function.erase()

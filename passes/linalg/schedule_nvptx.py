@@ -1,4 +1,5 @@
 """``kc-schedule-nvptx``: kernels get implementations for NVIDIA GPUs."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -38,14 +39,27 @@ class ScheduleNvptx(Pass):
     name: ClassVar[str] = "kc-schedule-nvptx"
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[str] = "linalg"
-    dialects: ClassVar[tuple[str, ...] | None] = ("arith", "func", "gpu", "llvm", "math", "memref", "nvvm", "scf", "vector")
+    dialects: ClassVar[tuple[str, ...] | None] = (
+        "arith",
+        "func",
+        "gpu",
+        "llvm",
+        "math",
+        "memref",
+        "nvvm",
+        "scf",
+        "vector",
+    )
     chip: str = "sm_90a"
     multiprocessors: int = 0
     shared_kib: int = 0
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        features = Features(self.chip, self.multiprocessors or _MULTIPROCESSORS.get(self.chip, 132),
-                            (self.shared_kib or _SHARED_KIB.get(self.chip, 227)) << 10)
+        features = Features(
+            self.chip,
+            self.multiprocessors or _MULTIPROCESSORS.get(self.chip, 132),
+            (self.shared_kib or _SHARED_KIB.get(self.chip, 227)) << 10,
+        )
         for function in walk_ops(op, "func.func"):
             if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:
                 continue

@@ -1,4 +1,5 @@
 """Kernels for the tests and the bench of the GPU schedules, written as expressions."""
+
 from __future__ import annotations
 
 import math
@@ -56,18 +57,30 @@ def softmax(rows: int | None, columns: int | None, kind: str, name: str = "softm
     y = apply("arith.divf", e, fold("arith.addf", e, 0.0))
     shape = (rows, columns)
     dims = (Dim(rows, None if rows else (0, 0)), Dim(columns, None if columns else (0, 1)))
-    return Rows(name, (Operand(shape, kind), Operand(shape, kind, True, 0)), dims, 1, (Output(1, coords(0, 1), rounded(y, kind)),))
+    return Rows(
+        name,
+        (Operand(shape, kind), Operand(shape, kind, True, 0)),
+        dims,
+        1,
+        (Output(1, coords(0, 1), rounded(y, kind)),),
+    )
 
 
 def layer_norm(rows: int, columns: int, kind: str, name: str = "layer_norm") -> Rows:
-    x, scale, shift = (widened(node) for node in (load(0, 0, 1, kind=kind), load(1, 1, kind=kind), load(2, 1, kind=kind)))
+    x, scale, shift = (
+        widened(node) for node in (load(0, 0, 1, kind=kind), load(1, 1, kind=kind), load(2, 1, kind=kind))
+    )
     mean = apply("arith.mulf", fold("arith.addf", x, 0.0), number(1 / columns))
     d = apply("arith.subf", x, mean)
     variance = apply("arith.mulf", fold("arith.addf", apply("arith.mulf", d, d), 0.0), number(1 / columns))
     r = apply("math.rsqrt", apply("arith.addf", variance, number(1e-5)))
     y = apply("arith.addf", apply("arith.mulf", apply("arith.mulf", d, r), scale), shift)
-    operands = (Operand((rows, columns), kind), Operand((columns,), kind), Operand((columns,), kind),
-                Operand((rows, columns), kind, True, 0))
+    operands = (
+        Operand((rows, columns), kind),
+        Operand((columns,), kind),
+        Operand((columns,), kind),
+        Operand((rows, columns), kind, True, 0),
+    )
     return Rows(name, operands, (Dim(rows), Dim(columns)), 1, (Output(3, coords(0, 1), rounded(y, kind)),))
 
 
@@ -78,8 +91,17 @@ def bias_relu(rows: int | None, columns: int, kind: str, name: str = "bias_relu"
     return Map(name, operands, (Dim(rows, None if rows else (0, 0)), Dim(columns)), (Output(2, coords(0, 1), y),))
 
 
-def matmul(m: int | None, n: int, k: int, kind: str = "bf16", lhs: str = "mk", rhs: str = "kn", epilogue: str = "",
-           result: str = "", name: str = "matmul") -> Contraction:
+def matmul(
+    m: int | None,
+    n: int,
+    k: int,
+    kind: str = "bf16",
+    lhs: str = "mk",
+    rhs: str = "kn",
+    epilogue: str = "",
+    result: str = "",
+    name: str = "matmul",
+) -> Contraction:
     """``lhs`` and ``rhs``: axis order in memory; ``epilogue``: "", "bias", "gelu" (bias and exact GELU)."""
     result = result or kind
     loops = {"m": 0, "n": 1, "k": 2}
@@ -90,18 +112,39 @@ def matmul(m: int | None, n: int, k: int, kind: str = "bf16", lhs: str = "mk", r
         operands.append(Operand((n,), kind))
         value = apply("arith.addf", value, widened(load(2, 1, kind=kind)))
     if epilogue == "gelu":
-        error = apply("math.erf", apply("arith.mulf", value, number(0.5 ** 0.5)))
+        error = apply("math.erf", apply("arith.mulf", value, number(0.5**0.5)))
         value = apply("arith.mulf", apply("arith.mulf", value, number(0.5)), apply("arith.addf", error, number(1.0)))
     out = len(operands)
     operands.append(Operand((m, n), result, True, 0))
     dims = (Dim(m, None if m else (0, lhs.index("m"))), Dim(n), Dim(k))
     a, b = (load(number, *(loops[axis] for axis in side), kind=kind) for number, side in enumerate((lhs, rhs)))
-    return Contraction(name, tuple(operands), dims, (), (0,), (1,), (2,), a, b, number(0.0), "f32",
-                       (Output(out, coords(0, 1), rounded(value, result)),))
+    return Contraction(
+        name,
+        tuple(operands),
+        dims,
+        (),
+        (0,),
+        (1,),
+        (2,),
+        a,
+        b,
+        number(0.0),
+        "f32",
+        (Output(out, coords(0, 1), rounded(value, result)),),
+    )
 
 
-def attention(batch: int, heads: int, length: int, depth: int, causal: bool = True, kind: str = "bf16",
-              layout: str = "bhsd", bias: bool = False, name: str = "attention") -> Attention:
+def attention(
+    batch: int,
+    heads: int,
+    length: int,
+    depth: int,
+    causal: bool = True,
+    kind: str = "bf16",
+    layout: str = "bhsd",
+    bias: bool = False,
+    name: str = "attention",
+) -> Attention:
     """Loops: batch, head, query, key, depth, value depth; ``layout``: axis order in memory of all four tensors."""
     sizes = {"b": batch, "h": heads, "s": length, "d": depth}
     shape = tuple(sizes[axis] for axis in layout)
@@ -111,15 +154,30 @@ def attention(batch: int, heads: int, length: int, depth: int, causal: bool = Tr
         return load(arg, *(loops[axis] for axis in layout), kind=kind)
 
     operands = [Operand(shape, kind)] * 3
-    score: Expr = apply("arith.mulf", Acc("f32"), number(depth ** -0.5))
+    score: Expr = apply("arith.mulf", Acc("f32"), number(depth**-0.5))
     if bias:
         operands.append(Operand((heads, length, length), "f32"))
         score = apply("arith.addf", score, load(3, 1, 2, 3))
     out = len(operands)
     operands.append(Operand(shape, kind, True, 0))
     dims = (Dim(batch), Dim(heads), Dim(length), Dim(length), Dim(depth), Dim(depth))
-    return Attention(name, tuple(operands), dims, (0, 1), 2, 3, 4, 5, tensor(0, 2, 4), tensor(1, 3, 4), tensor(2, 3, 5),
-                     score, causal, kind, (Output(out, tensor(out, 2, 5).coords, rounded(Acc("f32"), kind)),))
+    return Attention(
+        name,
+        tuple(operands),
+        dims,
+        (0, 1),
+        2,
+        3,
+        4,
+        5,
+        tensor(0, 2, 4),
+        tensor(1, 3, 4),
+        tensor(2, 3, 5),
+        score,
+        causal,
+        kind,
+        (Output(out, tensor(out, 2, 5).coords, rounded(Acc("f32"), kind)),),
+    )
 
 
 def positions(rows: int, columns: int, name: str = "positions") -> Map:

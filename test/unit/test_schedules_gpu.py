@@ -1,4 +1,5 @@
 """Which GPU schedule a kernel gets, and how accesses are read; nothing is compiled."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -68,13 +69,16 @@ def test_map_vector_divides_the_columns(columns: int, vector: int) -> None:
     assert MapSchedule.pick(zoo.bias_relu(16, columns, "bf16"), HOPPER) == MapSchedule(vector)
 
 
-@pytest.mark.parametrize("rows, columns, kind, wanted", [
-    (8192, 8192, "f32", RowsSchedule(4, 512, 1)),
-    (8192, 8192, "bf16", RowsSchedule(8, 256, 1)),
-    (65536, 1000, "bf16", RowsSchedule(8, 32, 4)),
-    (100, 7, "f32", RowsSchedule(1, 8, 16)),
-    (4096, 32768, "bf16", RowsSchedule(8, 512, 1, True, 2)),
-])
+@pytest.mark.parametrize(
+    "rows, columns, kind, wanted",
+    [
+        (8192, 8192, "f32", RowsSchedule(4, 512, 1)),
+        (8192, 8192, "bf16", RowsSchedule(8, 256, 1)),
+        (65536, 1000, "bf16", RowsSchedule(8, 32, 4)),
+        (100, 7, "f32", RowsSchedule(1, 8, 16)),
+        (4096, 32768, "bf16", RowsSchedule(8, 512, 1, True, 2)),
+    ],
+)
 def test_rows_threads_follow_the_row(rows: int, columns: int, kind: str, wanted: RowsSchedule) -> None:
     assert RowsSchedule.pick(zoo.softmax(rows, columns, kind), HOPPER) == wanted
 
@@ -87,8 +91,11 @@ def test_rows_that_do_not_fit_into_registers_are_looped_over() -> None:
 def test_few_long_rows_are_cut_evenly() -> None:
     kernel = zoo.softmax(2, 1 << 20, "f32")
     assert RowsSplitSchedule.pick(kernel, HOPPER) is None  # its outputs vary along the row
-    total = dataclasses.replace(kernel, operands=(kernel.operands[0], Operand((2,), "f32", True, 0)),
-                                outputs=(Output(1, zoo.coords(0), zoo.fold("arith.addf", zoo.load(0, 0, 1), 0.0)),))
+    total = dataclasses.replace(
+        kernel,
+        operands=(kernel.operands[0], Operand((2,), "f32", True, 0)),
+        outputs=(Output(1, zoo.coords(0), zoo.fold("arith.addf", zoo.load(0, 0, 1), 0.0)),),
+    )
     found = pick_any(total, HOPPER)
     assert isinstance(found, RowsSplitSchedule) and (1 << 20) % found.pieces == 0
     parts, temporaries = found.parts(total)
@@ -106,12 +113,15 @@ def test_tensor_core_tiles_fill_the_waves() -> None:
     assert tile(512, 512) == (128, 64)
 
 
-@pytest.mark.parametrize("kernel", [
-    zoo.matmul(128, 128, 128, "f32"),  # no TF32 behind the user's back
-    zoo.matmul(128, 128, 100),  # a row of the left factor is not a multiple of 16 bytes
-    zoo.matmul(128, 100, 128),  # nor is one of the right factor
-    zoo.matmul(128, 128, 128, lhs="mk", rhs="kn", kind="f64"),
-])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        zoo.matmul(128, 128, 128, "f32"),  # no TF32 behind the user's back
+        zoo.matmul(128, 128, 100),  # a row of the left factor is not a multiple of 16 bytes
+        zoo.matmul(128, 100, 128),  # nor is one of the right factor
+        zoo.matmul(128, 128, 128, lhs="mk", rhs="kn", kind="f64"),
+    ],
+)
 def test_what_tensor_maps_cannot_describe_goes_to_ordinary_units(kernel: Contraction) -> None:
     assert ContractionSchedule.pick(kernel, HOPPER) is None
     assert isinstance(pick_any(kernel, HOPPER), SimtSchedule)

@@ -1,4 +1,6 @@
-"""GPU schedules down to PTX, and what ptxas says of it: no spills, no serialised tensor cores, the instructions meant."""
+"""GPU schedules down to PTX, and what ptxas says of it: no spills, no serialised tensor cores, the instructions
+meant."""
+
 from __future__ import annotations
 
 import functools
@@ -40,7 +42,7 @@ KERNELS = {
 needs_ptxas = pytest.mark.skipif(ptx_check.find_ptxas() is None, reason="no ptxas")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def ptx(name: str, chip: str = "sm_90a") -> tuple[str, ...]:
     """PTX of each device module that the schedule of kernel ``name`` builds."""
     kernel: Kernel = KERNELS[name]
@@ -78,7 +80,10 @@ def _count(pattern: str, text: str) -> int:
 
 def test_a_product_issues_four_wgmma_a_step_and_stores_by_bulk_copies() -> None:
     (text,) = ptx("matmul_bf16")
-    assert _count(r"wgmma\.mma_async\.sync\.aligned\.m64n256k16\.f32\.bf16\.bf16", text) in (4, 8)  # LLVM may peel a step
+    assert _count(r"wgmma\.mma_async\.sync\.aligned\.m64n256k16\.f32\.bf16\.bf16", text) in (
+        4,
+        8,
+    )  # LLVM may peel a step
     assert _count(r"cp\.async\.bulk\.tensor\.\dd\.global\.shared::cta", text) == 4  # one for 64 columns
     assert _count(r"setmaxnreg", text) == 2
 

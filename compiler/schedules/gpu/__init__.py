@@ -1,4 +1,5 @@
 """Schedules for NVIDIA GPUs: sm_90a has all families, sm_80 and later all but the tensor-core ones."""
+
 from __future__ import annotations
 
 #: schedule classes in the order in which they are asked, ``module:Class``

@@ -1,9 +1,11 @@
 """Where a kernel's loads and stores fall in memory: strides per loop, and which loops can be walked as one.
 
-Operands have identity layout, so an access is linear in the loops with strides that are products of extents. An extent that is
-only known at run time is a *symbol*: ``("dim", d)``, the size of loop ``d``, or ``("extent", arg, axis)``. A plain coordinate
-(``scale`` 1, ``offset`` 0) of a run-time axis means that the axis is as long as its loop, as ``linalg`` guarantees.
+Operands have identity layout, so an access is linear in the loops with strides that are products of extents. An extent
+that is only known at run time is a *symbol*: ``("dim", d)``, the size of loop ``d``, or ``("extent", arg, axis)``. A
+plain coordinate (``scale`` 1, ``offset`` 0) of a run-time axis means that the axis is as long as its loop, as
+``linalg`` guarantees.
 """
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,8 +1,9 @@
 """How a kernel's operands and run-time extents travel from the host function to the device function.
 
-Every operand becomes one parameter ``a<number>`` (a pointer for tensors, the value for scalars) and every symbol that an
-address or a loop needs one ``i64`` ``s<number>``; tensor maps come first.
+Every operand becomes one parameter ``a<number>`` (a pointer for tensors, the value for scalars) and every symbol that
+an address or a loop needs one ``i64`` ``s<number>``; tensor maps come first.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +20,9 @@ from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Symbol, itemsize,
 class Arguments:
     """The parameters of ``kernel`` for addresses and loops made of ``extents``."""
 
-    def __init__(self, kernel: Kernel, dims: Sequence[Dim], extents: Iterable[Extent], maps: Sequence[Parameter] = ()) -> None:
+    def __init__(
+        self, kernel: Kernel, dims: Sequence[Dim], extents: Iterable[Extent], maps: Sequence[Parameter] = ()
+    ) -> None:
         self.kernel = kernel
         self.dims = dims
         self.symbols: list[Symbol] = symbols_of(extents)
@@ -51,8 +54,10 @@ class Arguments:
 
     def host_values(self, host: Host, maps: Sequence[Value] = ()) -> list[Value]:
         """The launch's arguments, in the order of ``parameters``."""
-        operands = [host.pointer(number) if operand.shape is not None else host.scalar(number)
-                    for number, operand in enumerate(self.kernel.operands)]
+        operands = [
+            host.pointer(number) if operand.shape is not None else host.scalar(number)
+            for number, operand in enumerate(self.kernel.operands)
+        ]
         return [*maps, *operands, *(host.extent(*self._source(symbol)) for symbol in self.symbols)]
 
 
@@ -117,12 +122,15 @@ class DeviceArguments:
 
     def element(self, item: Access, coordinates: Sequence[Value | None]) -> Value:
         """One element, as it is computed with."""
-        raw = load(memory_kind(item.type), self.pointer(item, coordinates), itemsize(item.type), self.invariant(item.arg))
+        raw = load(
+            memory_kind(item.type), self.pointer(item, coordinates), itemsize(item.type), self.invariant(item.arg)
+        )
         return from_memory(raw, item.type)
 
 
 def _parameter_type(operand: Operand) -> str:
-    """Destinations are buffers of their own; without these attributes LLVM's optimiser forgets that loads are invariant."""
+    """Destinations are buffers of their own; without these attributes LLVM's optimiser forgets that loads are
+    invariant."""
     if operand.shape is None:
         return "i64" if operand.type == "index" else operand.type
     return f"!llvm.ptr<1> {{llvm.noalias{'' if operand.is_out else ', llvm.readonly'}}}"

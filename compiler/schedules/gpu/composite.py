@@ -1,4 +1,5 @@
 """Schedules made of several kernels with temporary tensors between them."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One kernel of several. ``arguments``: for each of its operands the number of the whole kernel's operand, or -1 - t for
-    temporary number t."""
+    """One kernel of several. ``arguments``: for each of its operands the number of the whole kernel's operand, or -1 -
+    t for temporary number t."""
 
     kernel: Kernel
     arguments: tuple[int, ...]
@@ -42,8 +43,9 @@ def fits(parts: Sequence[Part], features: Features) -> bool:
     return all(pick_any(part.kernel, features) is not None for part in parts)
 
 
-def build_parts(kernel: Kernel, parts: Sequence[Part], temporaries: Sequence[Operand], features: Features,
-                module: Any) -> None:
+def build_parts(
+    kernel: Kernel, parts: Sequence[Part], temporaries: Sequence[Operand], features: Features, module: Any
+) -> None:
     """Builds every part, and ``@K__impl`` that calls them in order. Temporaries have static shapes."""
     for part in parts:
         schedule = pick_any(part.kernel, features)
@@ -54,5 +56,7 @@ def build_parts(kernel: Kernel, parts: Sequence[Part], temporaries: Sequence[Ope
         with host.body:
             buffers = [memref.alloc(mlir_type(memory_type(operand)), [], []) for operand in temporaries]
             for part in parts:
-                values = [host.argument(number).ssa if number >= 0 else buffers[-1 - number] for number in part.arguments]
+                values = [
+                    host.argument(number).ssa if number >= 0 else buffers[-1 - number] for number in part.arguments
+                ]
                 func.CallOp([], ir.FlatSymbolRefAttr.get(f"{part.kernel.name}__impl"), values)

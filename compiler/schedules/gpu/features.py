@@ -1,4 +1,5 @@
 """What schedules know of a GPU."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -6,7 +7,8 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Features:
-    """``chip`` as LLVM names it; ``multiprocessors`` sets the size of persistent grids; ``shared`` bytes a block may have."""
+    """``chip`` as LLVM names it; ``multiprocessors`` sets the size of persistent grids; ``shared`` bytes a block may
+    have."""
 
     chip: str = "sm_90a"
     multiprocessors: int = 132

@@ -1,9 +1,11 @@
-"""Elementwise kernels: a flat grid, one run of consecutive elements a thread, 16-byte accesses where operands allow them.
+"""Elementwise kernels: a flat grid, one run of consecutive elements a thread, 16-byte accesses where operands allow
+them.
 
-Loops are put in the order of the first output's memory and merged where all operands walk them as one; what is left over (a
-bias over columns, a transposed operand) is found by dividing the element's number. Measured on an H200: 101-104 % of a device
-copy for relu(x*a+b) on 1e8 elements; persistent grids and several runs a thread were slower.
+Loops are put in the order of the first output's memory and merged where all operands walk them as one; what is left
+over (a bias over columns, a transposed operand) is found by dividing the element's number. Measured on an H200:
+101-104 % of a device copy for relu(x*a+b) on 1e8 elements; persistent grids and several runs a thread were slower.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -75,8 +77,10 @@ class MapSchedule:
                 span = self.vector * self.threads
                 total = arguments.host_extent(host, plan.space.total)
                 blocks = (total + (span - 1)) // span
+
                 def launch() -> None:
                     host.launch(device, blocks, arguments.host_values(host))
+
                 if plan.space.total.static is not None:
                     launch()
                 else:
@@ -100,7 +104,9 @@ class _Plan:
             return None
         try:
             nodes = loads(*(output.expr for output in kernel.outputs))
-            reads = {node: access(kernel, kernel.dims, node) for node in nodes if kernel.operands[node.arg].shape is not None}
+            reads = {
+                node: access(kernel, kernel.dims, node) for node in nodes if kernel.operands[node.arg].shape is not None
+            }
             writes = [access(kernel, kernel.dims, output) for output in kernel.outputs]
         except NotImplementedError:
             return None
@@ -113,12 +119,17 @@ class _Plan:
             reads = {node: dataclasses.replace(item, strides=(ZERO,)) for node, item in reads.items()}
             writes = [dataclasses.replace(item, strides=(ZERO,)) for item in writes]
             return cls(space, reads, writes)
-        return cls(space, {node: grouped(item, space) for node, item in reads.items()},
-                   [grouped(item, space) for item in writes])
+        return cls(
+            space,
+            {node: grouped(item, space) for node, item in reads.items()},
+            [grouped(item, space) for item in writes],
+        )
 
 
 class _MapBody:
-    def __init__(self, schedule: MapSchedule, kernel: Map, plan: _Plan, arguments: DeviceArguments, location: Any) -> None:
+    def __init__(
+        self, schedule: MapSchedule, kernel: Map, plan: _Plan, arguments: DeviceArguments, location: Any
+    ) -> None:
         self.schedule, self.kernel, self.plan, self.arguments = schedule, kernel, plan, arguments
         self.ops = Ops(location)
         self.accuracy = accuracy_for(item.type for item in plan.outputs)
@@ -146,7 +157,8 @@ class _MapBody:
             return [element]
 
         def split(kind: str) -> list[Value]:
-            rest, result = element.resize(kind), []
+            rest = element.resize(kind)
+            result: list[Value] = []
             for size in reversed(sizes[1:]):
                 length = self.arguments.extent(size, kind)
                 quotient = rest // length
@@ -197,6 +209,7 @@ class _MapBody:
                 return (values[node][lane] if node in values else self.arguments.scalar(node.arg)).ssa
             assert isinstance(node, Index)
             return self.loop_index(node.dim, coordinates, lane).resize("index").ssa
+
         return find
 
     def loop_index(self, loop: int, coordinates: Sequence[Value], lane: int) -> Value:
@@ -206,7 +219,7 @@ class _MapBody:
                 continue
             position = coordinates[number] + (lane if number == self.plan.inner else 0)
             after = ONE
-            for inner_loop in group[group.index(loop) + 1:]:
+            for inner_loop in group[group.index(loop) + 1 :]:
                 after = after * self._size(inner_loop)
             position = position // self.arguments.extent(after)
             return position if group[0] == loop else position % self.arguments.extent(self._size(loop))
@@ -214,4 +227,3 @@ class _MapBody:
 
     def _size(self, loop: int) -> Extent:
         return dim_extent(self.kernel.dims, loop)
-

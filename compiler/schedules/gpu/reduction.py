@@ -1,4 +1,5 @@
 """Folding one value per thread over the threads that own a row."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,18 +18,33 @@ def neutral(op: str, kind: str) -> int | float | None:
     """The element that ``op`` on element type ``kind`` leaves alone; None if ``op`` is not known."""
     if kind in ("index", "i1") or kind[0] == "i":
         width = 64 if kind == "index" else int(kind[1:])
-        return {"arith.addi": 0, "arith.ori": 0, "arith.xori": 0, "arith.maxui": 0, "arith.muli": 1, "arith.andi": -1,
-                "arith.minui": -1, "arith.maxsi": -(1 << (width - 1)), "arith.minsi": (1 << (width - 1)) - 1}.get(op)
-    return {"arith.addf": -0.0, "arith.mulf": 1.0, "arith.maximumf": -math.inf, "arith.minimumf": math.inf,
-            "arith.maxnumf": math.nan, "arith.minnumf": math.nan}.get(op)
+        return {
+            "arith.addi": 0,
+            "arith.ori": 0,
+            "arith.xori": 0,
+            "arith.maxui": 0,
+            "arith.muli": 1,
+            "arith.andi": -1,
+            "arith.minui": -1,
+            "arith.maxsi": -(1 << (width - 1)),
+            "arith.minsi": (1 << (width - 1)) - 1,
+        }.get(op)
+    return {
+        "arith.addf": -0.0,
+        "arith.mulf": 1.0,
+        "arith.maximumf": -math.inf,
+        "arith.minimumf": math.inf,
+        "arith.maxnumf": math.nan,
+        "arith.minnumf": math.nan,
+    }.get(op)
 
 
 @dataclasses.dataclass
 class RowReduction:
     """Reductions over ``threads`` threads a row, ``rows`` rows side by side in a block.
 
-    ``row`` and ``thread``: this thread's row in the block and its number in the row (i32). Every reduction has its own slots
-    of shared memory, so one barrier each is enough.
+    ``row`` and ``thread``: this thread's row in the block and its number in the row (i32). Every reduction has its own
+    slots of shared memory, so one barrier each is enough.
     """
 
     ops: Ops

@@ -1,13 +1,15 @@
-"""Row kernels: a row lives in the registers of a few threads, loaded once, 16 bytes at a time, reduced as often as needed.
+"""Row kernels: a row lives in the registers of a few threads, loaded once, 16 bytes at a time, reduced as often as
+needed.
 
-The plainest structure is the fastest on an H200 (96-104 % of a device copy): one block per row, or a few small rows side by
-side, about 64 input bytes a thread, no persistence, no prefetch. The kernel's expressions are evaluated per element; every
-``Reduce`` is folded over the thread's elements, then over the row's threads.
+The plainest structure is the fastest on an H200 (96-104 % of a device copy): one block per row, or a few small rows
+side by side, about 64 input bytes a thread, no persistence, no prefetch. The kernel's expressions are evaluated per
+element; every ``Reduce`` is folded over the thread's elements, then over the row's threads.
 
-Long rows: values unpacked from bf16 that live across a reduction would take so many registers that one block a multiprocessor
-is left (54 % of copy at 12288 columns). ``remat`` keeps rows packed, unpacks them again after each reduction, recomputes what
-the next one needs, and bounds registers (97 %).
+Long rows: values unpacked from bf16 that live across a reduction would take so many registers that one block a
+multiprocessor is left (54 % of copy at 12288 columns). ``remat`` keeps rows packed, unpacks them again after each
+reduction, recomputes what the next one needs, and bounds registers (97 %).
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -43,8 +45,8 @@ _REGISTERS = 65536  # of a multiprocessor
 
 @dataclasses.dataclass(frozen=True)
 class RowsSchedule:
-    """``vector`` consecutive elements a run; ``threads`` a row; ``rows`` side by side in a block; ``remat`` keeps inputs packed
-    and recomputes after each reduction; ``min_blocks`` a multiprocessor must hold (bounds registers)."""
+    """``vector`` consecutive elements a run; ``threads`` a row; ``rows`` side by side in a block; ``remat`` keeps
+    inputs packed and recomputes after each reduction; ``min_blocks`` a multiprocessor must hold (bounds registers)."""
 
     vector: int = 8
     threads: int = 128
@@ -78,8 +80,10 @@ class RowsSchedule:
             rows *= 2
         per_thread = -(-runs // threads) * vector
         packs = vector > 1  # else every element takes a register
-        words = sum(per_thread * itemsize(item.type) // 4 if packs or itemsize(item.type) > 4 else per_thread
-                    for item in plan.row_inputs())
+        words = sum(
+            per_thread * itemsize(item.type) // 4 if packs or itemsize(item.type) > 4 else per_thread
+            for item in plan.row_inputs()
+        )
         if words > _MOST_WORDS:
             return None
         live = 2 * per_thread * max(1, len(plan.row_inputs())) + 24
@@ -115,7 +119,8 @@ class RowsSchedule:
 
 @dataclasses.dataclass(frozen=True)
 class RowsPlan:
-    """Loop groups: the first ``row_groups`` number the rows, the others the columns; accesses have a stride per group."""
+    """Loop groups: the first ``row_groups`` number the rows, the others the columns; accesses have a stride per
+    group."""
 
     space: Space
     row_groups: int
@@ -124,16 +129,16 @@ class RowsPlan:
 
     @property
     def row_count(self) -> Any:
-        return Space(self.space.groups[:self.row_groups], self.space.sizes[:self.row_groups]).total
+        return Space(self.space.groups[: self.row_groups], self.space.sizes[: self.row_groups]).total
 
     @property
     def static_columns(self) -> bool:
-        return all(size.static is not None for size in self.space.sizes[self.row_groups:])
+        return all(size.static is not None for size in self.space.sizes[self.row_groups :])
 
     @property
     def column_sizes(self) -> list[int]:
         """Sizes of the column groups, where they are static."""
-        return [size.static or 0 for size in self.space.sizes[self.row_groups:]]
+        return [size.static or 0 for size in self.space.sizes[self.row_groups :]]
 
     @property
     def columns(self) -> int:
@@ -144,12 +149,15 @@ class RowsPlan:
 
     def by_column(self, item: Access) -> bool:
         """Whether ``item`` changes along the row."""
-        return any(stride != ZERO for stride in item.strides[self.row_groups:])
+        return any(stride != ZERO for stride in item.strides[self.row_groups :])
 
     def row_inputs(self) -> list[Access]:
         """Inputs that differ from row to row and along the row: what bandwidth is spent on."""
-        return [item for item in self.loads.values()
-                if self.by_column(item) and any(stride != ZERO for stride in item.strides[:self.row_groups])]
+        return [
+            item
+            for item in self.loads.values()
+            if self.by_column(item) and any(stride != ZERO for stride in item.strides[: self.row_groups])
+        ]
 
     def streams(self) -> list[Access]:
         """Accesses that walk the columns in memory order."""
@@ -161,13 +169,16 @@ class RowsPlan:
         """Elements a run; None if no access walks the columns in memory order."""
         inner = len(self.space.groups) - 1
         streams = self.streams()
-        if len(self.space.groups) == self.row_groups or not any(self.by_column(item) for item in [*self.loads.values(), *self.outputs]):
+        if len(self.space.groups) == self.row_groups or not any(
+            self.by_column(item) for item in [*self.loads.values(), *self.outputs]
+        ):
             return 1
         if not streams:
             return None
         vector = inner_vector(streams, inner, 8)
-        while vector > 1 and (not self.space.sizes[-1].multiple_of(vector)
-                              or not all(aligned(item, vector, inner) for item in streams)):
+        while vector > 1 and (
+            not self.space.sizes[-1].multiple_of(vector) or not all(aligned(item, vector, inner) for item in streams)
+        ):
             vector //= 2
         return vector
 
@@ -188,7 +199,9 @@ class RowsPlan:
             return None
         nodes = {node: None for output in kernel.outputs for node in walk(output.expr) if isinstance(node, Load)}
         try:
-            reads = {node: access(kernel, kernel.dims, node) for node in nodes if kernel.operands[node.arg].shape is not None}
+            reads = {
+                node: access(kernel, kernel.dims, node) for node in nodes if kernel.operands[node.arg].shape is not None
+            }
             writes = [access(kernel, kernel.dims, output) for output in kernel.outputs]
         except NotImplementedError:
             return None
@@ -197,8 +210,12 @@ class RowsPlan:
         # columns may be walked in any order: prefer that of the first operand that has them all
         columns = collapse(kernel.dims, _column_order(kernel, items, first), items)
         space = Space(rows.groups + columns.groups, rows.sizes + columns.sizes)
-        return cls(space, len(rows.groups), {node: grouped(item, space) for node, item in reads.items()},
-                   [grouped(item, space) for item in writes])
+        return cls(
+            space,
+            len(rows.groups),
+            {node: grouped(item, space) for node, item in reads.items()},
+            [grouped(item, space) for item in writes],
+        )
 
 
 def _column_order(kernel: Rows, items: list[Access], first: int) -> list[int]:

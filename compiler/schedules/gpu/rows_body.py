@@ -1,4 +1,5 @@
 """The device side of ``kc.schedules.gpu.rows``."""
+
 from __future__ import annotations
 
 import math
@@ -24,8 +25,9 @@ _CHAINS = 4
 class RowsBody:
     """Emits the kernel at the ambient insertion point; ``shared_bytes`` is known after ``build``."""
 
-    def __init__(self, schedule: RowsSchedule, kernel: Rows, plan: RowsPlan, arguments: DeviceArguments,
-                 location: Any) -> None:
+    def __init__(
+        self, schedule: RowsSchedule, kernel: Rows, plan: RowsPlan, arguments: DeviceArguments, location: Any
+    ) -> None:
         self.schedule, self.kernel, self.plan, self.arguments = schedule, kernel, plan, arguments
         self.ops = Ops(location)
         self.accuracy = accuracy_for(item.type for item in plan.outputs)
@@ -78,7 +80,7 @@ class RowsBody:
     def row_coordinates(self, row: Value) -> list[Value]:
         """The row number (i64) taken apart into the row loop groups."""
         coordinates: list[Value] = []
-        for size in reversed(self.plan.space.sizes[1:self.plan.row_groups]):
+        for size in reversed(self.plan.space.sizes[1 : self.plan.row_groups]):
             length = self.arguments.extent(size)
             coordinates.insert(0, row % length)
             row = row // length
@@ -100,7 +102,9 @@ class RowsBody:
         start = self.run_start(number)
         coordinates = [*self.row, *self.column_coordinates(start)]
         if vector == 1 or aligned(item, vector, inner):
-            return load_raw(self.arguments.pointer(item, coordinates), item.type, vector, self.arguments.invariant(item.arg))
+            return load_raw(
+                self.arguments.pointer(item, coordinates), item.type, vector, self.arguments.invariant(item.arg)
+            )
         if item.strides[inner] == ZERO:
             return Raw(item.type, vector, [self.arguments.element(item, coordinates)] * vector, False)
         values = [self.arguments.element(item, [*coordinates[:-1], coordinates[-1] + lane]) for lane in range(vector)]
@@ -143,8 +147,9 @@ class RowsBody:
         self.reciprocals: dict[int, tuple[Value, Value]] = {}
         self.uniform = DeviceEmitter(self.ops, self.uniform_leaf, self.accuracy, uniform=lambda node: False)
         self.fresh()
-        reductions = {id(node): node for output in self.kernel.outputs for node in walk(output.expr)
-                      if isinstance(node, Reduce)}
+        reductions = {
+            id(node): node for output in self.kernel.outputs for node in walk(output.expr) if isinstance(node, Reduce)
+        }
         known: dict[tuple, Value] = {}
         for node in reductions.values():
             signature = (node.op, id(node.arg), id(node.init), node.type)
@@ -163,10 +168,15 @@ class RowsBody:
         self.unpacked: dict[tuple[Load, int], list[Value]] = {}
         total = self.share * self.schedule.vector
         self.elements = [
-            DeviceEmitter(self.ops, self.element_leaf(number), self.accuracy,
-                          uniform=lambda node: not self.varies[id(node)] and not isinstance(node, Const),
-                          reciprocals=self.reciprocals)
-            for number in range(total)]
+            DeviceEmitter(
+                self.ops,
+                self.element_leaf(number),
+                self.accuracy,
+                uniform=lambda node: not self.varies[id(node)] and not isinstance(node, Const),
+                reciprocals=self.reciprocals,
+            )
+            for number in range(total)
+        ]
 
     def uniform_leaf(self, node: Expr) -> Any:
         if isinstance(node, Load):
@@ -188,6 +198,7 @@ class RowsBody:
             if isinstance(node, Index) and node.dim >= self.first_column:
                 return self._column_index(node.dim, number).resize("index").ssa
             return self.uniform_leaf(node)
+
         return find
 
     def evaluate(self, root: Expr, number: int) -> list[Value]:
@@ -195,7 +206,7 @@ class RowsBody:
         vector = self.schedule.vector
         if not self.varies[id(root)]:
             return [self.uniform.value(root)] * vector
-        emitters = self.elements[number * vector:(number + 1) * vector]
+        emitters = self.elements[number * vector : (number + 1) * vector]
         for emitter in emitters:
             emitter.memo.update(self.uniform.memo)
         return [emitter.value(root) for emitter in emitters]
@@ -271,7 +282,7 @@ class RowsBody:
     # -- loop indices
 
     def _row_index(self, loop: int) -> Value:
-        for number, group in enumerate(self.plan.space.groups[:self.plan.row_groups]):
+        for number, group in enumerate(self.plan.space.groups[: self.plan.row_groups]):
             if loop in group:
                 return self._within(self.row[number], group, loop)
         return const(0, "i64")
@@ -279,14 +290,14 @@ class RowsBody:
     def _column_index(self, loop: int, element: int) -> Value:
         run, lane = divmod(element, self.schedule.vector)
         coordinates = self.column_coordinates(self.run_start(run) + lane)
-        for number, group in enumerate(self.plan.space.groups[self.plan.row_groups:]):
+        for number, group in enumerate(self.plan.space.groups[self.plan.row_groups :]):
             if loop in group:
                 return self._within(coordinates[number], group, loop)
         return const(0, "i64")
 
     def _within(self, position: Value, group: tuple[int, ...], loop: int) -> Value:
         after: Extent = ONE
-        for other in group[group.index(loop) + 1:]:
+        for other in group[group.index(loop) + 1 :]:
             after = after * dim_extent(self.kernel.dims, other)
         position = position // self.arguments.extent(after)
         if group[0] == loop:

@@ -1,5 +1,6 @@
-"""Row kernels whose rows do not fit into registers, or whose length is only known at run time: one pass over the row for each
-reduction, one for the outputs, nothing kept between them (the row comes from L2 when it fits there)."""
+"""Row kernels whose rows do not fit into registers, or whose length is only known at run time: one pass over the row
+for each reduction, one for the outputs, nothing kept between them (the row comes from L2 when it fits there)."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -63,8 +64,9 @@ class RowsLoopSchedule:
 
 
 class _LoopBody:
-    def __init__(self, schedule: RowsLoopSchedule, kernel: Rows, plan: RowsPlan, arguments: DeviceArguments,
-                 location: Any) -> None:
+    def __init__(
+        self, schedule: RowsLoopSchedule, kernel: Rows, plan: RowsPlan, arguments: DeviceArguments, location: Any
+    ) -> None:
         self.schedule, self.kernel, self.plan, self.arguments = schedule, kernel, plan, arguments
         self.ops = Ops(location)
         self.accuracy = accuracy_for(item.type for item in plan.outputs)
@@ -86,17 +88,20 @@ class _LoopBody:
         self.reduction = RowReduction(self.ops, self.schedule.threads, 1, const(0), self.thread)
         row = block_id().zext("i64")
         coordinates: list[Value] = []
-        for size in reversed(self.plan.space.sizes[1:self.plan.row_groups]):
+        for size in reversed(self.plan.space.sizes[1 : self.plan.row_groups]):
             length = self.arguments.extent(size)
             coordinates.insert(0, row % length)
             row = row // length
         self.row = [row, *coordinates] if self.plan.row_groups else []
         self.total = const(1, "i64")
-        for size in self.plan.space.sizes[self.plan.row_groups:]:
+        for size in self.plan.space.sizes[self.plan.row_groups :]:
             self.total = self.total * self.arguments.extent(size)
         none = [None] * (len(self.plan.space.groups) - self.plan.row_groups)
-        single = {node: self.arguments.element(item, [*self.row, *none]) for node, item in self.plan.loads.items()
-                  if not self.plan.by_column(item)}
+        single = {
+            node: self.arguments.element(item, [*self.row, *none])
+            for node, item in self.plan.loads.items()
+            if not self.plan.by_column(item)
+        }
         self.reduced: dict[Expr, Value] = {}
 
         def uniform_leaf(node: Expr) -> Any:
@@ -119,7 +124,7 @@ class _LoopBody:
 
     def _columns(self, column: Value) -> list[Value]:
         """A column (i64) taken apart into the column loop groups."""
-        sizes = self.plan.space.sizes[self.plan.row_groups:]
+        sizes = self.plan.space.sizes[self.plan.row_groups :]
         result: list[Value] = []
         for size in reversed(sizes[1:]):
             length = self.arguments.extent(size)
@@ -137,7 +142,12 @@ class _LoopBody:
     def _prepare(self, root: Expr) -> None:
         """Emits once, before the loop, what is the same for the whole row."""
         for node in walk(root):
-            if node in self.varies and not self.varies[node] and not isinstance(node, (Reduce, Const)) and self._ready(node):
+            if (
+                node in self.varies
+                and not self.varies[node]
+                and not isinstance(node, (Reduce, Const))
+                and self._ready(node)
+            ):
                 self.uniform(node)
 
     def _ready(self, node: Expr) -> bool:
@@ -151,12 +161,16 @@ class _LoopBody:
         values = {node: self._read(self.plan.loads[node], coordinates).unpack() for node in nodes}
         results = []
         for lane in range(vector):
+
             def leaf(node: Expr, lane: int = lane) -> Any:
                 if isinstance(node, Load) and node in values:
                     return values[node][lane].ssa
                 if isinstance(node, Index) and node.dim >= self.first_column:
-                    return self._index(node.dim, [*self.row, *self._columns(column + lane)], self.plan.row_groups) \
-                        .resize("index").ssa
+                    return (
+                        self._index(node.dim, [*self.row, *self._columns(column + lane)], self.plan.row_groups)
+                        .resize("index")
+                        .ssa
+                    )
                 return self.uniform_leaf(node)
 
             emitter = DeviceEmitter(self.ops, leaf, self.accuracy, memo=dict(self.uniform.memo))
@@ -166,7 +180,9 @@ class _LoopBody:
     def _read(self, item: Access, coordinates: list[Value]) -> Raw:
         vector, inner = self.schedule.vector, len(self.plan.space.groups) - 1
         if vector == 1 or aligned(item, vector, inner):
-            return load_raw(self.arguments.pointer(item, coordinates), item.type, vector, self.arguments.invariant(item.arg))
+            return load_raw(
+                self.arguments.pointer(item, coordinates), item.type, vector, self.arguments.invariant(item.arg)
+            )
         if item.strides[inner] == ZERO:
             return Raw(item.type, vector, [self.arguments.element(item, coordinates)] * vector, False)
         values = [self.arguments.element(item, [*coordinates[:-1], coordinates[-1] + lane]) for lane in range(vector)]
@@ -208,15 +224,14 @@ class _LoopBody:
         self._pass([], body)
 
     def _index(self, loop: int, coordinates: list[Value], first: int) -> Value:
-        for number, group in enumerate(self.plan.space.groups[:len(coordinates)]):
+        for number, group in enumerate(self.plan.space.groups[: len(coordinates)]):
             if number < first or loop not in group:
                 continue
             after = ONE
-            for other in group[group.index(loop) + 1:]:
+            for other in group[group.index(loop) + 1 :]:
                 after = after * dim_extent(self.kernel.dims, other)
             position = coordinates[number] // self.arguments.extent(after)
-            return position if group[0] == loop else \
-                position % self.arguments.extent(dim_extent(self.kernel.dims, loop))
+            return (
+                position if group[0] == loop else position % self.arguments.extent(dim_extent(self.kernel.dims, loop))
+            )
         return const(0, "i64")  # a loop of size 1
-
-

@@ -1,7 +1,9 @@
-"""Reductions of few, very long rows: every row is cut into pieces that blocks reduce side by side, then the pieces are folded.
+"""Reductions of few, very long rows: every row is cut into pieces that blocks reduce side by side, then the pieces are
+folded.
 
 Two row kernels with a temporary of one value per reduction, row and piece: deterministic, no atomics.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -35,8 +37,11 @@ class RowsSplitSchedule:
         for number, dim in enumerate(kernel.dims):
             rows, columns = (rows * (dim.size or 1), columns) if number < first else (rows, columns * (dim.size or 1))
         reductions = _reductions(kernel)
-        if any(isinstance(node, Load) and kernel.operands[node.arg].is_out
-               for output in kernel.outputs for node in walk(output.expr)):
+        if any(
+            isinstance(node, Load) and kernel.operands[node.arg].is_out
+            for output in kernel.outputs
+            for node in walk(output.expr)
+        ):
             return None
         if columns < _LEAST_COLUMNS or rows * 2 > features.multiprocessors or not reductions:
             return None
@@ -75,9 +80,14 @@ class RowsSplitSchedule:
             arg = rebuild(node.arg, lambda inner, children: _cut(inner, first, length))
             fold = Reduce(node.op, arg, split, Const(start, node.type), node.type)
             partial.append(Output(len(inputs) + number, coords, fold))
-        dims = (*rows, Dim(self.pieces), Dim(length), *kernel.dims[first + 1:])
-        one = Rows(f"{kernel.name}_pieces", (*(kernel.operands[number] for number in inputs), *temporaries), dims,
-                   kernel.ncols, tuple(partial))
+        dims = (*rows, Dim(self.pieces), Dim(length), *kernel.dims[first + 1 :])
+        one = Rows(
+            f"{kernel.name}_pieces",
+            (*(kernel.operands[number] for number in inputs), *temporaries),
+            dims,
+            kernel.ncols,
+            tuple(partial),
+        )
 
         count = len(inputs)
         loads = {node: Load(count + number, coords, wide(node.type)) for number, node in enumerate(reductions)}
@@ -88,20 +98,32 @@ class RowsSplitSchedule:
             return Reduce(node.op, loads[node], (first,), children[1], node.type)
 
         base = count + len(temporaries)
-        results = tuple(Output(base + number, output.coords, rebuild(output.expr, fold_pieces))
-                        for number, output in enumerate(kernel.outputs))
-        second = Rows(f"{kernel.name}_fold",
-                      (*(kernel.operands[number] for number in inputs),
-                       *(dataclasses.replace(operand, is_out=False, result=None) for operand in temporaries),
-                       *(kernel.operands[output.arg] for output in kernel.outputs)),
-                      (*rows, Dim(self.pieces)), 1, results)
+        results = tuple(
+            Output(base + number, output.coords, rebuild(output.expr, fold_pieces))
+            for number, output in enumerate(kernel.outputs)
+        )
+        second = Rows(
+            f"{kernel.name}_fold",
+            (
+                *(kernel.operands[number] for number in inputs),
+                *(dataclasses.replace(operand, is_out=False, result=None) for operand in temporaries),
+                *(kernel.operands[output.arg] for output in kernel.outputs),
+            ),
+            (*rows, Dim(self.pieces)),
+            1,
+            results,
+        )
         slots = tuple(-1 - number for number in range(len(temporaries)))
-        return [Part(one, (*inputs, *slots)),
-                Part(second, (*inputs, *slots, *(output.arg for output in kernel.outputs)))], temporaries
+        return [
+            Part(one, (*inputs, *slots)),
+            Part(second, (*inputs, *slots, *(output.arg for output in kernel.outputs))),
+        ], temporaries
 
 
 def _reductions(kernel: Rows) -> list[Reduce]:
-    return list(dict.fromkeys(node for output in kernel.outputs for node in walk(output.expr) if isinstance(node, Reduce)))
+    return list(
+        dict.fromkeys(node for output in kernel.outputs for node in walk(output.expr) if isinstance(node, Reduce))
+    )
 
 
 def _outside(kernel: Rows, first: int) -> bool:

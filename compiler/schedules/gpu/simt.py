@@ -1,9 +1,10 @@
 """Contractions without tensor cores: any element type, strides, shapes and prologues; sm_80 and later.
 
-A block computes a tile of the result from tiles of both factors in shared memory (two buffers), every thread a small square of
-it in registers. Factors are evaluated element by element when they are fetched, so casts and dequantisation are free to be
-there. Ragged edges are read at clamped positions and count as zero.
+A block computes a tile of the result from tiles of both factors in shared memory (two buffers), every thread a small
+square of it in registers. Factors are evaluated element by element when they are fetched, so casts and dequantisation
+are free to be there. Ragged edges are read at clamped positions and count as zero.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -25,8 +26,8 @@ ROLES = ("batch", "m", "n", "k")
 
 @dataclasses.dataclass(frozen=True)
 class SimtSchedule:
-    """``rows`` x ``columns`` of the result a block of 256 threads, ``depth`` of K a step; ``thread_rows`` x ``thread_columns`` a
-    thread."""
+    """``rows`` x ``columns`` of the result a block of 256 threads, ``depth`` of K a step; ``thread_rows`` x
+    ``thread_columns`` a thread."""
 
     rows: int = 64
     columns: int = 64
@@ -51,7 +52,7 @@ class SimtSchedule:
         batch, m, n, _ = (plan.static(role) for role in ROLES)
         wide = 2 if itemsize(kernel.acc_type) == 8 else 1
         best = _TILES[-1]
-        for tile in _TILES[1 if wide == 2 else 0:]:
+        for tile in _TILES[1 if wide == 2 else 0 :]:
             blocks = -(-m // tile[0]) * -(-n // tile[1]) * batch
             if blocks >= features.multiprocessors and m >= tile[0] // 2 and n >= tile[1] // 2:
                 best = tile
@@ -104,8 +105,12 @@ class SimtPlan:
     @classmethod
     def of(cls, kernel: Contraction) -> SimtPlan | None:
         roots = [kernel.lhs, kernel.rhs, kernel.init, *(output.expr for output in kernel.outputs)]
-        nodes = {node: None for root in roots for node in walk(root)
-                 if isinstance(node, Load) and kernel.operands[node.arg].shape is not None}
+        nodes = {
+            node: None
+            for root in roots
+            for node in walk(root)
+            if isinstance(node, Load) and kernel.operands[node.arg].shape is not None
+        }
         try:
             reads = {node: access(kernel, kernel.dims, node) for node in nodes}
             writes = [access(kernel, kernel.dims, output) for output in kernel.outputs]
@@ -113,7 +118,12 @@ class SimtPlan:
             return None
         items = [*reads.values(), *writes]
         spaces = {role: collapse(kernel.dims, getattr(kernel, role), items) for role in ROLES}
-        whole = Space(tuple(group for role in ROLES for group in spaces[role].groups),
-                      tuple(size for role in ROLES for size in spaces[role].sizes))
-        return cls(spaces, {node: grouped(item, whole) for node, item in reads.items()},
-                   tuple(grouped(item, whole) for item in writes))
+        whole = Space(
+            tuple(group for role in ROLES for group in spaces[role].groups),
+            tuple(size for role in ROLES for size in spaces[role].sizes),
+        )
+        return cls(
+            spaces,
+            {node: grouped(item, whole) for node, item in reads.items()},
+            tuple(grouped(item, whole) for item in writes),
+        )

@@ -1,4 +1,5 @@
 """The device side of ``kc.schedules.gpu.simt``."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -25,8 +26,9 @@ _PAD = 4  # elements between rows of a shared tile, so that column writes do not
 class SimtBody:
     """Emits the kernel at the ambient insertion point."""
 
-    def __init__(self, schedule: SimtSchedule, kernel: Contraction, plan: SimtPlan, arguments: DeviceArguments,
-                 location: Any) -> None:
+    def __init__(
+        self, schedule: SimtSchedule, kernel: Contraction, plan: SimtPlan, arguments: DeviceArguments, location: Any
+    ) -> None:
         self.schedule, self.kernel, self.plan, self.arguments = schedule, kernel, plan, arguments
         self.ops = Ops(location)
         self.kind = wide(kernel.acc_type)
@@ -74,6 +76,7 @@ class SimtBody:
                 return self.arguments.scalar(node.arg).ssa
             assert isinstance(node, Index)
             return self._index(node.dim, coordinates).resize("index").ssa
+
         return find
 
     def _index(self, loop: int, coordinates: Sequence[Value | None]) -> Value:
@@ -82,7 +85,7 @@ class SimtBody:
                 continue
             value = coordinates[number]
             assert value is not None
-            for inner in group[group.index(loop) + 1:]:
+            for inner in group[group.index(loop) + 1 :]:
                 value = value // self.arguments.extent(dim_extent(self.kernel.dims, inner))
             if group[0] != loop:
                 value = value % self.arguments.extent(dim_extent(self.kernel.dims, loop))
@@ -112,7 +115,7 @@ class SimtBody:
         first = self.fetch(const(0))
 
         def step(index: Value, *carried: Value) -> list[Value]:
-            fetched, accumulators = list(carried[:len(first)]), list(carried[len(first):])
+            fetched, accumulators = list(carried[: len(first)]), list(carried[len(first) :])
             base = (index & 1) * self.buffer
             self.put(fetched, base)
             barrier()
@@ -120,7 +123,7 @@ class SimtBody:
             return following + self.multiply(accumulators, base)
 
         results = for_(0, steps, 1, first + [zero] * square, step)
-        self.finish(results[len(first):])
+        self.finish(results[len(first) :])
 
     # -- factors: global memory -> registers -> shared memory
 
@@ -152,8 +155,9 @@ class SimtBody:
             for across, k in self.shares(role):
                 position, depth = self.starts[role] + across, start_k + k
                 inside = depth.lt(self.sizes["k"])
-                coordinates = self.coordinates(**{role: position.minimum(self.sizes[role] - 1),
-                                                  "k": depth.minimum(self.sizes["k"] - 1)})
+                coordinates = self.coordinates(
+                    **{role: position.minimum(self.sizes[role] - 1), "k": depth.minimum(self.sizes["k"] - 1)}
+                )
                 emitter = DeviceEmitter(self.ops, self.leaf(coordinates), self.accuracy)
                 value = self.convert(emitter.value(root))
                 result.append(inside.select(value, const(0, self.kind)))
@@ -200,8 +204,15 @@ class SimtBody:
         results = list(accumulators)
         for k in range(schedule.depth):
             a = self.read(self.thread_row, schedule.thread_rows, schedule.rows, self.pitch_a, 0, k, base)
-            b = self.read(self.thread_column, schedule.thread_columns, schedule.columns, self.pitch_b,
-                          self.pitch_a * schedule.depth, k, base)
+            b = self.read(
+                self.thread_column,
+                schedule.thread_columns,
+                schedule.columns,
+                self.pitch_b,
+                self.pitch_a * schedule.depth,
+                k,
+                base,
+            )
             for row, left in enumerate(a):
                 for column, right in enumerate(b):
                     number = row * schedule.thread_columns + column
@@ -212,10 +223,16 @@ class SimtBody:
 
     def finish(self, accumulators: list[Value]) -> None:
         schedule = self.schedule
-        rows = [position + lane for position, run in self.owned(self.thread_row, schedule.thread_rows, schedule.rows)
-                for lane in range(run)]
-        columns = [position + lane for position, run in
-                   self.owned(self.thread_column, schedule.thread_columns, schedule.columns) for lane in range(run)]
+        rows = [
+            position + lane
+            for position, run in self.owned(self.thread_row, schedule.thread_rows, schedule.rows)
+            for lane in range(run)
+        ]
+        columns = [
+            position + lane
+            for position, run in self.owned(self.thread_column, schedule.thread_columns, schedule.columns)
+            for lane in range(run)
+        ]
         roots = [with_init(self.kernel, output.expr) for output in self.kernel.outputs]
         for number, row in enumerate(rows):
             m = self.starts["m"] + row
@@ -227,5 +244,3 @@ class SimtBody:
                     emitter = DeviceEmitter(self.ops, leaf, self.accuracy)
                     for root, item in zip(roots, self.plan.outputs, strict=True):
                         store_run(self.arguments.pointer(item, coordinates), item.type, [emitter.value(root)])
-
-

@@ -1,12 +1,15 @@
 """Attention on Hopper's tensor cores: softmax(score(Q K^T)) V without the score matrix in memory.
 
-The structure is FlashAttention-3's (Shah et al., 2024): a producer warpgroup feeds rings of key and value tiles, two consumer
-warpgroups hold 64 query rows each, and the softmax of one step runs under the value product of the step before. Tiles are
-handed out dynamically, longest first. Measured on an H200 against cuDNN (bf16, causal, 4096 x 128): 1.15.
+The structure is FlashAttention-3's (Shah et al., 2024): a producer warpgroup feeds rings of key and value tiles, two
+consumer warpgroups hold 64 query rows each, and the softmax of one step runs under the value product of the step
+before. Tiles are handed out dynamically, longest first. Measured on an H200 against cuDNN (bf16, causal, 4096 x 128):
+1.15.
 
 Dynamic hand-out counts in a word of global memory. A kernel module has ``SLOTS`` of them, a launch takes the one that a
-program-wide launch number selects, and every launch leaves its word at zero; so launches on several streams do not meet.
+program-wide launch number selects, and every launch leaves its word at zero; so launches on several streams do not
+meet.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -33,7 +36,7 @@ _SLAB = 64
 class AttentionSchedule:
     """``config`` and the size of the persistent grid."""
 
-    config: Config = Config()
+    config: Config
     multiprocessors: int = 132
 
     @classmethod
@@ -63,11 +66,16 @@ class AttentionSchedule:
                 tiles = self._tiles(host, arguments, problem)
                 with if_(tiles.ne(0)):
                     rows = (WARPGROUP_ROWS, self.config.keys, self.config.keys, WARPGROUP_ROWS)
-                    encoded = [_map(host, arguments, problem, tensor, box) for tensor, box in zip(tensors, rows, strict=True)]
+                    encoded = [
+                        _map(host, arguments, problem, tensor, box) for tensor, box in zip(tensors, rows, strict=True)
+                    ]
                     values = arguments.host_values(host, encoded)
-                    host.launch(device, tiles.minimum(self.multiprocessors),
-                                [*values, host.sequence(SLOTS), self._heads(host, arguments, problem)],
-                                self.config.shared_bytes)
+                    host.launch(
+                        device,
+                        tiles.minimum(self.multiprocessors),
+                        [*values, host.sequence(SLOTS), self._heads(host, arguments, problem)],
+                        self.config.shared_bytes,
+                    )
 
     def _tiles(self, host: Host, arguments: Arguments, problem: Problem) -> Value:
         rows = (arguments.host_extent(host, problem.queries) + (BLOCK_ROWS - 1)) // BLOCK_ROWS
@@ -76,8 +84,11 @@ class AttentionSchedule:
     def _heads(self, host: Host, arguments: Arguments, problem: Problem) -> Value:
         """How many heads are worked on at once (i32): as many as keep their keys and values in L2."""
         all_heads = arguments.host_extent(host, _product(problem.batch_sizes))
-        shared = [size for loop, size in zip(problem.batch, problem.batch_sizes, strict=True)
-                  if not any(loop in group for group in problem.key.groups)]
+        shared = [
+            size
+            for loop, size in zip(problem.batch, problem.batch_sizes, strict=True)
+            if not any(loop in group for group in problem.key.groups)
+        ]
         sharing = arguments.host_extent(host, _product(tuple(shared)))  # query heads with the same keys
         bytes_a_head = arguments.host_extent(host, problem.keys) * (problem.depth * 4)
         fit = const(_L2_BYTES, "i64") // bytes_a_head * sharing
@@ -100,13 +111,19 @@ def _extents(problem: Problem) -> list[Extent]:
 
 
 def _map(host: Host, arguments: Arguments, problem: Problem, tensor: Tensor, rows: int) -> Value:
-    """(64 of depth, sequence, depth / 64, batch groups..): a tile with all its depth is one box, whatever the layout."""
+    """(64 of depth, sequence, depth / 64, batch groups..): a tile with all its depth is one box, whatever the
+    layout."""
+
     def value(extent: Extent) -> Value:
         return arguments.host_extent(host, extent)
 
     inner = list(reversed(range(len(tensor.groups))))
     dims = [Extent(_SLAB), tensor.length, Extent(problem.depth // _SLAB), *(tensor.sizes[number] for number in inner)]
     strides = [tensor.pitch, Extent(_SLAB), *(tensor.strides[number] for number in inner)]
-    return host.tensor_map(tensor.arg, problem.element, [value(extent) for extent in dims],
-                           [value(extent * Extent(2)) for extent in strides],
-                           [_SLAB, rows, problem.depth // _SLAB, *([1] * len(inner))])
+    return host.tensor_map(
+        tensor.arg,
+        problem.element,
+        [value(extent) for extent in dims],
+        [value(extent * Extent(2)) for extent in strides],
+        [_SLAB, rows, problem.depth // _SLAB, *([1] * len(inner))],
+    )

@@ -1,4 +1,5 @@
 """Parameters of the attention schedule and its shared-memory plan."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -13,9 +14,10 @@ THREADS = 128 * (CONSUMERS + 1)
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """``keys`` a step; ``stages`` of the key and of the value ring; ``ordered``: named barriers make the two consumer warpgroups
-    issue their products in turn; ``polynomial`` of every 8 exponentials run on the FMA units (1e-4 relative) instead of the
-    special-function units. Measured on an H200: ordering and polynomials help at depth 64 only (+8 %, +5 to +16 %)."""
+    """``keys`` a step; ``stages`` of the key and of the value ring; ``ordered``: named barriers make the two consumer
+    warpgroups issue their products in turn; ``polynomial`` of every 8 exponentials run on the FMA units (1e-4
+    relative) instead of the special-function units. Measured on an H200: ordering and polynomials help at depth 64
+    only (+8 %, +5 to +16 %)."""
 
     depth: int = 128
     keys: int = 128
@@ -59,5 +61,6 @@ class Config:
 
     @property
     def shared_bytes(self) -> int:
-        """Barriers: keys and values full and empty, queries full and empty, next tile full and empty; two tile numbers."""
+        """Barriers: keys and values full and empty, queries full and empty, next tile full and empty; two tile
+        numbers."""
         return self.barrier_offset + 8 * (4 * self.stages + 2 * CONSUMERS + 4) + 16

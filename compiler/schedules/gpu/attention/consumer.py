@@ -1,12 +1,14 @@
 """A consumer warpgroup: 64 query rows of every tile, online softmax, the way out.
 
 Of its rows thread t holds ``16 * (t / 32) + t % 32 / 4`` and that plus 8; accumulator ``4 j + 2 r + e`` is column
-``8 j + 2 * (t % 4) + e`` of row r. So the accumulators of a score block, packed in pairs, are the register operand of the value
-product as they stand. m is the running row maximum of scores, l the running row sum (of this thread's columns), both per row.
+``8 j + 2 * (t % 4) + e`` of row r. So the accumulators of a score block, packed in pairs, are the register operand of
+the value product as they stand. m is the running row maximum of scores, l the running row sum (of this thread's
+columns), both per row.
 
-LLVM and ptxas do not see that wgmma is asynchronous: ``pin`` ties registers to the points where they may change. P is packed
-only after the previous value product has finished (ptxas C7513 otherwise).
+LLVM and ptxas do not see that wgmma is asynchronous: ``pin`` ties registers to the points where they may change. P is
+packed only after the previous value product has finished (ptxas C7513 otherwise).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -71,7 +73,8 @@ class Consumer:
     def build(self, registers_per_thread: int) -> None:
         registers(registers_per_thread, grow=True)
         self.query_descriptor = wgmma_descriptor(
-            self.body.shared_address + self.number * self.config.query_bytes, 16, _PATTERN)
+            self.body.shared_address + self.number * self.config.query_bytes, 16, _PATTERN
+        )
         if self.config.ordered:
             with if_(self.number.eq(1)):
                 barrier_arrive(_ORDER_BARRIER, BLOCK_ROWS * 2)
@@ -90,8 +93,13 @@ class Consumer:
 
     def _issue_scores(self, stage: Value) -> Value:
         """Opens the group of Q K^T; its accumulators start undefined and from zero."""
-        slab_q, slab_k = WARPGROUP_ROWS * 128 // 16, self.config.keys * 128 // 16  # in descriptor units, per 64 of depth
-        keys = wgmma_descriptor(self.body.shared_address + stage * self.config.key_bytes + self.config.key_offset, 16, _PATTERN)
+        slab_q, slab_k = (
+            WARPGROUP_ROWS * 128 // 16,
+            self.config.keys * 128 // 16,
+        )  # in descriptor units, per 64 of depth
+        keys = wgmma_descriptor(
+            self.body.shared_address + stage * self.config.key_bytes + self.config.key_offset, 16, _PATTERN
+        )
         accumulator = Value(llvm.mlir_undef(struct_of("f32", self.score_count)))
         wgmma_fence()
         for k in range(self.config.depth // 16):
@@ -104,12 +112,16 @@ class Consumer:
 
     def _issue_values(self, stage: Value, packed: list[Value], output: list[Value]) -> list[Value]:
         """Opens the group of O += P V."""
-        values = wgmma_descriptor(self.body.shared_address + stage * self.config.key_bytes + self.config.value_offset,
-                                  self.config.keys * 128, _PATTERN)
+        values = wgmma_descriptor(
+            self.body.shared_address + stage * self.config.key_bytes + self.config.value_offset,
+            self.config.keys * 128,
+            _PATTERN,
+        )
         wgmma_fence()
         for k in range(self.config.keys // 16):
-            result = wgmma_register_a(output, packed[4 * k:4 * k + 4], values + 128 * k, self.config.depth,
-                                      self.problem.element)
+            result = wgmma_register_a(
+                output, packed[4 * k : 4 * k + 4], values + 128 * k, self.config.depth, self.problem.element
+            )
             output = fields(result, "f32", self.output_count)
         wgmma_commit()
         return output
@@ -145,8 +157,10 @@ class Consumer:
         return [tree(self._of_row(probabilities, row), lambda a, b: a + b) for row in range(2)]
 
     def _pack(self, probabilities: Sequence[Value]) -> list[Value]:
-        return [pack_half(probabilities[i], probabilities[i + 1], self.problem.element)
-                for i in range(0, len(probabilities), 2)]
+        return [
+            pack_half(probabilities[i], probabilities[i + 1], self.problem.element)
+            for i in range(0, len(probabilities), 2)
+        ]
 
     @staticmethod
     def _scale(output: Sequence[Value], factors: Sequence[Value]) -> list[Value]:
@@ -175,7 +189,7 @@ class Consumer:
 
         def step(index: Value, *carried: Value) -> list[Value]:
             key_stage, key_phase, value_stage, value_phase = carried[:4]
-            maxima, sums = carried[4:6], carried[6:8]
+            maxima, sums = list(carried[4:6]), list(carried[6:8])
             packed, output = list(carried[8:packed_end]), list(carried[packed_end:])
             mbarrier_wait(body.bar(body.key_full, key_stage), key_phase)
             if config.ordered:
@@ -201,13 +215,28 @@ class Consumer:
             output = pin(output)
             self._release(body.value_empty, value_stage)
             output = self._scale(output, rescale)
-            return [*ring(key_stage, key_phase, config.stages), *ring(value_stage, value_phase, config.stages),
-                    *new, *sums, *packed, *output]
+            return [
+                *ring(key_stage, key_phase, config.stages),
+                *ring(value_stage, value_phase, config.stages),
+                *new,
+                *sums,
+                *packed,
+                *output,
+            ]
 
         return step
 
-    def _tile(self, number: Value, key_stage: Value, key_phase: Value, value_stage: Value, value_phase: Value,
-              query_phase: Value, slot: Value, slot_phase: Value) -> list[Value]:
+    def _tile(
+        self,
+        number: Value,
+        key_stage: Value,
+        key_phase: Value,
+        value_stage: Value,
+        value_phase: Value,
+        query_phase: Value,
+        slot: Value,
+        slot_phase: Value,
+    ) -> list[Value]:
         body, place = self.body, self.body.place(number)
         mbarrier_wait(body.bar(body.query_full, self.number), query_phase)
         self.score.prepare(place)
@@ -217,7 +246,7 @@ class Consumer:
         carried = [key_stage, key_phase, value_stage, value_phase, *maxima, *sums, *packed, *zeros]
         carried = for_(1, place.steps, 1, carried, self._step(place))
         key_stage, key_phase, value_stage, value_phase = carried[:4]
-        sums, packed, output = carried[6:8], carried[8:8 + self.packed_count], carried[8 + self.packed_count:]
+        sums, packed, output = carried[6:8], carried[8 : 8 + self.packed_count], carried[8 + self.packed_count :]
         self._release(body.query_empty, self.number)
         mbarrier_wait(body.bar(body.value_full, value_stage), value_phase)
         output = self._issue_values(value_stage, pin(packed, "i32"), pin(output))
@@ -248,14 +277,17 @@ class Consumer:
             for pair in range(4):
                 sources = []
                 for group in (slab * 8 + 2 * pair, slab * 8 + 2 * pair + 1):
-                    four = output[4 * group:4 * group + 4]
+                    four = output[4 * group : 4 * group + 4]
                     sources += [pack_half(four[0], four[1], element), pack_half(four[2], four[3], element)]
                 offset = self.store_base + ((self.store_swizzle ^ (2 * pair)) << 4)
-                store_matrix(at(self.body.shared, offset, self.config.output_offset + slab * WARPGROUP_ROWS * 128), sources)
+                store_matrix(
+                    at(self.body.shared, offset, self.config.output_offset + slab * WARPGROUP_ROWS * 128), sources
+                )
         async_fence()
         barrier(self.number + 1, 128)
         with if_(self.leads):
             row = place.block * BLOCK_ROWS + self.number * WARPGROUP_ROWS
             source = at(self.body.shared, self.number * self.config.query_bytes, self.config.output_offset)
-            tensor_store(self.body.arguments.device["map_output"], source,
-                         self.body.coordinates(self.problem.output, row, place))
+            tensor_store(
+                self.body.arguments.device["map_output"], source, self.body.coordinates(self.problem.output, row, place)
+            )

@@ -1,4 +1,5 @@
 """The device function: barriers, the hand-out of tiles, the producer; consumers stand in ``consumer``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -35,7 +36,8 @@ _PRODUCER_REGISTERS, _CONSUMER_REGISTERS = 24, 240
 
 @dataclasses.dataclass
 class Place:
-    """A tile: row block (i32), the batch loops' positions (i32), the number of key blocks, walked from the last to the first."""
+    """A tile: row block (i32), the batch loops' positions (i32), the number of key blocks, walked from the last to the
+    first."""
 
     block: Value
     batch: list[Value]
@@ -45,8 +47,9 @@ class Place:
 class AttentionBody:
     """Emits the whole kernel at the ambient insertion point."""
 
-    def __init__(self, config: Config, kernel: Attention, problem: Problem, arguments: DeviceArguments,
-                 location: Any) -> None:
+    def __init__(
+        self, config: Config, kernel: Attention, problem: Problem, arguments: DeviceArguments, location: Any
+    ) -> None:
         self.config, self.kernel, self.problem = config, kernel, problem
         self.arguments, self.location = arguments, location
         stages, base = config.stages, config.barrier_offset
@@ -79,8 +82,12 @@ class AttentionBody:
 
     def _init_barriers(self) -> None:
         for stage in range(self.config.stages):
-            for base, count in ((self.key_full, 1), (self.value_full, 1), (self.key_empty, CONSUMERS),
-                                (self.value_empty, CONSUMERS)):
+            for base, count in (
+                (self.key_full, 1),
+                (self.value_full, 1),
+                (self.key_empty, CONSUMERS),
+                (self.value_empty, CONSUMERS),
+            ):
                 mbarrier_init(self.bar(base, stage), count)
         for number in range(CONSUMERS):
             mbarrier_init(self.bar(self.query_full, number), 1)
@@ -93,8 +100,8 @@ class AttentionBody:
         return at(self.shared, base + 8 * number) if isinstance(number, int) else at(self.shared, number << 3, base)
 
     def place(self, number: Value) -> Place:
-        """Tile ``number``: a section of heads whose keys and values fit into L2; in it the longest row block first, heads
-        fastest."""
+        """Tile ``number``: a section of heads whose keys and values fit into L2; in it the longest row block first,
+        heads fastest."""
         heads = self.arguments.device["heads"]
         section = number // (heads * self.row_blocks)
         first = section * heads
@@ -139,30 +146,65 @@ class AttentionBody:
 
     def _take(self) -> Value:
         """The next tile: every launch adds 1 exactly ``tiles`` times, so that the word wraps to zero at the end."""
-        old = llvm.atomicrmw(llvm.AtomicBinOp.uinc_wrap, self.counter.ssa, (self.tiles - 1).ssa,
-                             llvm.AtomicOrdering.monotonic)
+        old = llvm.atomicrmw(
+            llvm.AtomicBinOp.uinc_wrap, self.counter.ssa, (self.tiles - 1).ssa, llvm.AtomicOrdering.monotonic
+        )
         return Value(old) + grid_size()
 
-    def _load(self, tensor: Tensor, name: str, full: Value, size: int, offset: Value | int, base: int, row: Value,
-              place: Place) -> None:
+    def _load(
+        self,
+        tensor: Tensor,
+        name: str,
+        full: Value,
+        size: int,
+        offset: Value | int,
+        base: int,
+        row: Value,
+        place: Place,
+    ) -> None:
         mbarrier_expect(full, size)
         destination = at(self.shared, offset, base)
         tensor_load(self.arguments.device[f"map_{name}"], destination, self.coordinates(tensor, row, place), full)
 
     def _load_keys(self, stage: Value, phase: Value, row: Value, place: Place) -> list[Value]:
         mbarrier_wait(self.bar(self.key_empty, stage), phase ^ 1)
-        self._load(self.problem.key, "key", self.bar(self.key_full, stage), self.config.key_bytes,
-                   stage * self.config.key_bytes, self.config.key_offset, row, place)
+        self._load(
+            self.problem.key,
+            "key",
+            self.bar(self.key_full, stage),
+            self.config.key_bytes,
+            stage * self.config.key_bytes,
+            self.config.key_offset,
+            row,
+            place,
+        )
         return list(ring(stage, phase, self.config.stages))
 
     def _load_values(self, stage: Value, phase: Value, row: Value, place: Place) -> list[Value]:
         mbarrier_wait(self.bar(self.value_empty, stage), phase ^ 1)
-        self._load(self.problem.value, "value", self.bar(self.value_full, stage), self.config.key_bytes,
-                   stage * self.config.key_bytes, self.config.value_offset, row, place)
+        self._load(
+            self.problem.value,
+            "value",
+            self.bar(self.value_full, stage),
+            self.config.key_bytes,
+            stage * self.config.key_bytes,
+            self.config.value_offset,
+            row,
+            place,
+        )
         return list(ring(stage, phase, self.config.stages))
 
-    def _produce(self, number: Value, key_stage: Value, key_phase: Value, value_stage: Value, value_phase: Value,
-                 query_phase: Value, slot: Value, slot_phase: Value) -> list[Value]:
+    def _produce(
+        self,
+        number: Value,
+        key_stage: Value,
+        key_phase: Value,
+        value_stage: Value,
+        value_phase: Value,
+        query_phase: Value,
+        slot: Value,
+        slot_phase: Value,
+    ) -> list[Value]:
         """Keys 0, queries, then keys j and values j - 1, last values: the order in which consumers need them."""
         place = self.place(number)
         following = self._take()
@@ -171,16 +213,27 @@ class AttentionBody:
         for consumer in range(CONSUMERS):
             mbarrier_wait(self.bar(self.query_empty, consumer), query_phase ^ 1)
             row = place.block * BLOCK_ROWS + consumer * WARPGROUP_ROWS
-            self._load(self.problem.query, "query", self.bar(self.query_full, consumer), self.config.query_bytes,
-                       consumer * self.config.query_bytes, 0, row, place)
+            self._load(
+                self.problem.query,
+                "query",
+                self.bar(self.query_full, consumer),
+                self.config.query_bytes,
+                consumer * self.config.query_bytes,
+                0,
+                row,
+                place,
+            )
 
-        def step(index: Value, key_stage: Value, key_phase: Value, value_stage: Value, value_phase: Value) -> list[Value]:
+        def step(
+            index: Value, key_stage: Value, key_phase: Value, value_stage: Value, value_phase: Value
+        ) -> list[Value]:
             row = last - index * self.config.keys
             keys = self._load_keys(key_stage, key_phase, row, place)
             return keys + self._load_values(value_stage, value_phase, row + self.config.keys, place)
 
         key_stage, key_phase, value_stage, value_phase = for_(
-            1, place.steps, 1, [key_stage, key_phase, value_stage, value_phase], step)
+            1, place.steps, 1, [key_stage, key_phase, value_stage, value_phase], step
+        )
         value_stage, value_phase = self._load_values(value_stage, value_phase, const(0), place)
         mbarrier_wait(self.bar(self.next_empty, slot), slot_phase ^ 1)
         store(following, at(self.shared, slot << 2, self.next_number), 4)

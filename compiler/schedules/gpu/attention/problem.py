@@ -1,4 +1,5 @@
 """What the attention schedule needs to know of a kernel: four tensors, sizes, the score's form."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -59,27 +60,53 @@ class Problem:
         element = kernel.query.type
         if element not in HALF or not _is_acc(output.expr) or any(dim.size == 0 for dim in dims):
             return None
-        if not all(kernel.operands[node.arg].type == element for node in (kernel.query, kernel.key, kernel.value, output)):
+        if not all(
+            kernel.operands[node.arg].type == element for node in (kernel.query, kernel.key, kernel.value, output)
+        ):
             return None
         batch = tuple(loop for loop in kernel.batch if dims[loop].size != 1)
         queries, keys = dim_extent(dims, kernel.q), dim_extent(dims, kernel.kv)
         if kernel.causal and not _same_length(queries, keys):
             return None
-        sides = ((kernel.query, kernel.q, kernel.d), (kernel.key, kernel.kv, kernel.d),
-                 (kernel.value, kernel.kv, kernel.dv), (output, kernel.q, kernel.dv))
+        sides = (
+            (kernel.query, kernel.q, kernel.d),
+            (kernel.key, kernel.kv, kernel.d),
+            (kernel.value, kernel.kv, kernel.dv),
+            (output, kernel.q, kernel.dv),
+        )
         try:
             tensors = [_tensor(kernel, node, batch, sequence, inner) for node, sequence, inner in sides]
-            scores = {node: access(kernel, dims, node) for node in loads(kernel.score)
-                      if kernel.operands[node.arg].shape is not None}
+            scores = {
+                node: access(kernel, dims, node)
+                for node in loads(kernel.score)
+                if kernel.operands[node.arg].shape is not None
+            }
         except NotImplementedError:
             return None
-        if any(tensor is None for tensor in tensors):
+        query, key, value, result = tensors
+        if query is None or key is None or value is None or result is None:
             return None
         order = [*batch, kernel.q, kernel.kv]
-        ordered = {node: dataclasses.replace(item, strides=tuple(item.strides[loop] for loop in order))
-                   for node, item in scores.items()}
-        return cls(element, depth, batch, tuple(dim_extent(dims, loop) for loop in batch), queries, keys, *tensors,
-                   score_scale(kernel.score), kernel.score, ordered, kernel.causal)  # type: ignore[arg-type]
+        ordered = {
+            node: dataclasses.replace(item, strides=tuple(item.strides[loop] for loop in order))
+            for node, item in scores.items()
+        }
+        return cls(
+            element,
+            depth,
+            batch,
+            tuple(dim_extent(dims, loop) for loop in batch),
+            queries,
+            keys,
+            query,
+            key,
+            value,
+            result,
+            score_scale(kernel.score),
+            kernel.score,
+            ordered,
+            kernel.causal,
+        )
 
 
 def _same_length(a: Extent, b: Extent) -> bool:

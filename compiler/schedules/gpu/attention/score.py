@@ -1,4 +1,5 @@
 """The score of a block of products: the kernel's expression, masks, and the exponential's scale."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -22,7 +23,8 @@ LOWEST = -3.4028234663852886e38  # of f32
 
 
 def exp2_polynomial(x: Value) -> Value:
-    """2**x on the FMA units, relative error 1e-4: a cubic on [-1/2, 1/2] (least maximal error) and the exponent's bits."""
+    """2**x on the FMA units, relative error 1e-4: a cubic on [-1/2, 1/2] (least maximal error) and the exponent's
+    bits."""
     x = maximum_number(x, f32(-126.0))
     shifted = x + f32(12582912.0)  # 1.5 * 2^23: the nearest integer in the low bits
     fraction = x - (shifted - f32(12582912.0))
@@ -31,8 +33,8 @@ def exp2_polynomial(x: Value) -> Value:
 
 
 class Score:
-    """``plain``: the score is a positive constant times the product, which then goes into ``factor``, the scale of exp2's
-    argument; otherwise the expression is evaluated element by element and ``factor`` is log2(e)."""
+    """``plain``: the score is a positive constant times the product, which then goes into ``factor``, the scale of
+    exp2's argument; otherwise the expression is evaluated element by element and ``factor`` is log2(e)."""
 
     def __init__(self, consumer: Consumer) -> None:
         self.consumer, self.body, self.problem = consumer, consumer.body, consumer.problem
@@ -88,16 +90,21 @@ class Score:
 
     def _pair(self, item: Access, row: Value | None, key: Value) -> list[Value]:
         arguments, keys = self.body.arguments, self.body.keys
-        even = all(stride.multiple_of(2) for stride in item.strides[:-1]) and self.problem.keys.multiple_of(2) \
+        even = (
+            all(stride.multiple_of(2) for stride in item.strides[:-1])
+            and self.problem.keys.multiple_of(2)
             and all(count * stride.coefficient % 2 == 0 for count, stride in item.constants)
+        )
         if item.strides[-1] == ONE and even:
             place = arguments.pointer(item, [*self.batch, row, key.minimum(keys - 2).zext("i64")])
             return load_raw(place, item.type, 2, arguments.invariant(item.arg)).unpack()
-        return [arguments.element(item, [*self.batch, row, (key + lane).minimum(keys - 1).zext("i64")])
-                for lane in range(2)]
+        return [
+            arguments.element(item, [*self.batch, row, (key + lane).minimum(keys - 1).zext("i64")]) for lane in range(2)
+        ]
 
-    def _leaf(self, product: Value, operands: dict[Load, list[Value]], key: Value,
-              position: int) -> Callable[[Expr], Any]:
+    def _leaf(
+        self, product: Value, operands: dict[Load, list[Value]], key: Value, position: int
+    ) -> Callable[[Expr], Any]:
         def find(node: Expr) -> Any:
             if isinstance(node, Acc):
                 return product.ssa
@@ -105,6 +112,7 @@ class Score:
                 return (operands[node][position] if node in operands else self.body.arguments.scalar(node.arg)).ssa
             assert isinstance(node, Index)
             return self._index(node.dim, key, position).resize("index").ssa
+
         return find
 
     def _index(self, loop: int, key: Value, position: int) -> Value:
@@ -119,7 +127,8 @@ class Score:
     # -- masks
 
     def mask(self, scores: list[Value], place: Place) -> list[Value]:
-        """Minus infinity for keys after the row (causal) or after the last key, in the step that has them: the first."""
+        """Minus infinity for keys after the row (causal) or after the last key, in the step that has them: the
+        first."""
         problem, keys = self.problem, self.consumer.config.keys
         key = self.first_key(place, const(0))
         limits: Sequence[Value]
@@ -130,5 +139,7 @@ class Score:
         else:
             limits = [self.body.keys - 1 - key] * 2
         lowest = f32(float("-inf"))
-        return [Value(arith.select(limits[i // 2 % 2].compare("sge", 8 * (i // 4) + i % 2).ssa, x.ssa, lowest.ssa))
-                for i, x in enumerate(scores)]
+        return [
+            Value(arith.select(limits[i // 2 % 2].compare("sge", 8 * (i // 4) + i % 2).ssa, x.ssa, lowest.ssa))
+            for i, x in enumerate(scores)
+        ]

@@ -1,4 +1,6 @@
-"""Attention that the fused schedule does not take (f32, other depths, epilogues): scores, softmax and values one after another."""
+"""Attention that the fused schedule does not take (f32, other depths, epilogues): scores, softmax and values one after
+another."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -69,18 +71,35 @@ class AttentionSplitSchedule:
         own = tuple(loop for loop in range(count) if loop not in shared)
         score = rename(kernel.score, names)
         if kernel.causal:
-            later = Apply("arith.cmpi", (Index(count), Index(count - 1)), "i1", (("predicate", "4 : i64"),))  # key > query
+            later = Apply(
+                "arith.cmpi", (Index(count), Index(count - 1)), "i1", (("predicate", "4 : i64"),)
+            )  # key > query
             score = Apply("arith.select", (later, Const(kernel.masked, score.type), score), score.type)
-        first = Contraction(f"{kernel.name}_scores", (*given, scores), (*dims, kernel.dims[kernel.kv], kernel.dims[kernel.d]),
-                            shared, own, (count,), (count + 1,), _wide(lhs), _wide(rhs), Const(0.0, kind), kind,
-                            (Output(len(given), matrix, score),))
+        first = Contraction(
+            f"{kernel.name}_scores",
+            (*given, scores),
+            (*dims, kernel.dims[kernel.kv], kernel.dims[kernel.d]),
+            shared,
+            own,
+            (count,),
+            (count + 1,),
+            _wide(lhs),
+            _wide(rhs),
+            Const(0.0, kind),
+            kind,
+            (Output(len(given), matrix, score),),
+        )
 
         softmax = _softmax(Load(0, matrix, kind), count, kind, kernel.safe)
         if probabilities != kind:
             softmax = Apply("arith.truncf", (softmax,), probabilities)
-        second = Rows(f"{kernel.name}_softmax", (dataclasses.replace(scores, is_out=False, result=None),
-                                                 Operand(shape, probabilities, True, 0)),
-                      (*dims, kernel.dims[kernel.kv]), 1, (Output(1, matrix, softmax),))
+        second = Rows(
+            f"{kernel.name}_softmax",
+            (dataclasses.replace(scores, is_out=False, result=None), Operand(shape, probabilities, True, 0)),
+            (*dims, kernel.dims[kernel.kv]),
+            1,
+            (Output(1, matrix, softmax),),
+        )
 
         names = {loop: number for number, loop in enumerate([*rows, kernel.dv, kernel.kv])}
         values = _load(kernel.value, names)
@@ -88,15 +107,31 @@ class AttentionSplitSchedule:
         shared = tuple(loop for loop in range(count) if loop in _loops(values))
         own = tuple(loop for loop in range(count) if loop not in shared)
         base = len(given) + 1
-        outputs = tuple(Output(base + number, tuple(rename_coord(coord, names) for coord in output.coords),
-                               rename(output.expr, names)) for number, output in enumerate(kernel.outputs))
-        third = Contraction(f"{kernel.name}_values",
-                            (*given, Operand(shape, probabilities), *(kernel.operands[output.arg] for output in kernel.outputs)),
-                            (*dims, kernel.dims[kernel.dv], kernel.dims[kernel.kv]), shared, own, (count,), (count + 1,),
-                            _wide(weights), _wide(values), Const(0.0, kind), kind, outputs)
-        return [Part(first, (*inputs, -1)), Part(second, (-1, -2)),
-                Part(third, (*inputs, -2, *(output.arg for output in kernel.outputs)))], \
-            [scores, Operand(shape, probabilities)]
+        outputs = tuple(
+            Output(
+                base + number, tuple(rename_coord(coord, names) for coord in output.coords), rename(output.expr, names)
+            )
+            for number, output in enumerate(kernel.outputs)
+        )
+        third = Contraction(
+            f"{kernel.name}_values",
+            (*given, Operand(shape, probabilities), *(kernel.operands[output.arg] for output in kernel.outputs)),
+            (*dims, kernel.dims[kernel.dv], kernel.dims[kernel.kv]),
+            shared,
+            own,
+            (count,),
+            (count + 1,),
+            _wide(weights),
+            _wide(values),
+            Const(0.0, kind),
+            kind,
+            outputs,
+        )
+        return [
+            Part(first, (*inputs, -1)),
+            Part(second, (-1, -2)),
+            Part(third, (*inputs, -2, *(output.arg for output in kernel.outputs))),
+        ], [scores, Operand(shape, probabilities)]
 
 
 def _load(node: Load, names: dict[int, int]) -> Load:
@@ -114,6 +149,7 @@ def _wide(node: Load) -> Expr:
 
 def _softmax(x: Expr, column: int, kind: str, safe: bool) -> Expr:
     """exp(x - max) / sum; ``safe``: rows of minus infinities give zeros."""
+
     def equal(a: Expr, value: float) -> Expr:
         return Apply("arith.cmpf", (a, Const(value, kind)), "i1", (("predicate", "1 : i64"),))
 
@@ -125,5 +161,3 @@ def _softmax(x: Expr, column: int, kind: str, safe: bool) -> Expr:
     if safe:
         total = Apply("arith.select", (equal(total, 0.0), Const(1.0, kind), total), kind)
     return Apply("arith.divf", (weight, total), kind)
-
-

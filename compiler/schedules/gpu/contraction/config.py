@@ -1,4 +1,5 @@
 """Tile configurations of the tensor-core contraction, and which one a problem gets."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -10,8 +11,8 @@ from kc.schedules.gpu.features import Features
 BK = 64  # elements of K a stage: 128 bytes, the width of the swizzle
 _ASSUMED_ROWS = 4096  # of an M that is only known at run time
 
-# (rows, columns, consumer warpgroups) with the share of the tensor cores' speed that a full wave reaches (measured on an
-# H200 at 4096^3 and 2048^3, relative to 128x256; 64-row tiles estimated from their operand traffic)
+# (rows, columns, consumer warpgroups) with the share of the tensor cores' speed that a full wave reaches (measured on
+# an H200 at 4096^3 and 2048^3, relative to 128x256; 64-row tiles estimated from their operand traffic)
 _TILES = {
     (128, 256, 2): 1.0,
     (128, 192, 2): 0.95,
@@ -25,8 +26,9 @@ _TILES = {
 
 @dataclasses.dataclass(frozen=True)
 class Tile:
-    """``rows`` x ``columns`` of the result a block; ``consumers`` warpgroups share the rows; ``stages`` of the operand ring;
-    ``staging`` buffers of 64 columns each that outputs leave through; ``raster``: row blocks walked before the next column."""
+    """``rows`` x ``columns`` of the result a block; ``consumers`` warpgroups share the rows; ``stages`` of the operand
+    ring; ``staging`` buffers of 64 columns each that outputs leave through; ``raster``: row blocks walked before the
+    next column."""
 
     rows: int = 128
     columns: int = 256
@@ -95,7 +97,7 @@ def pick_tile(problem: Problem, features: Features) -> Tile | None:
 
 def _fit(tile: Tile, staged: bool, features: Features) -> Tile | None:
     """``tile`` with as many stages as shared memory holds (8 at most)."""
-    for staging in ((2, 1) if staged else (0,)):
+    for staging in (2, 1) if staged else (0,):
         for stages in range(8, 2, -1):
             candidate = dataclasses.replace(tile, stages=stages, staging=staging)
             if stages * BK <= 512 and candidate.shared_bytes <= features.shared:

@@ -1,4 +1,5 @@
 """A consumer warpgroup: main loop over K, then the epilogue."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -59,8 +60,10 @@ class Consumer:
         own = tile.warpgroup_rows * _ROW if lhs.k_major else tile.warpgroup_rows // 64 * slab
         a = self.body.shared_address + self.number * own + stage * tile.lhs_bytes
         b = self.body.shared_address + tile.rhs_offset + stage * tile.rhs_bytes
-        return (wgmma_descriptor(a, 16 if lhs.k_major else slab, _PATTERN),
-                wgmma_descriptor(b, 16 if rhs.k_major else slab, _PATTERN))
+        return (
+            wgmma_descriptor(a, 16 if lhs.k_major else slab, _PATTERN),
+            wgmma_descriptor(b, 16 if rhs.k_major else slab, _PATTERN),
+        )
 
     def _step(self, index: Value, stage: Value, phase: Value, previous: Value, *accumulators: Value) -> list[Value]:
         mbarrier_wait(self.body.full(stage), phase)
@@ -74,8 +77,15 @@ class Consumer:
             for block in range(self.blocks):
                 across = block * (64 * _ROW if lhs.k_major else BK * _ROW) // 16
                 a_step = a + (k * (2 if lhs.k_major else _K_STEP * _ROW // 16) + across)
-                results[block] = wgmma(results[block], a_step, b_step, self.tile.columns, self.problem.element,
-                                       not lhs.k_major, not rhs.k_major)
+                results[block] = wgmma(
+                    results[block],
+                    a_step,
+                    b_step,
+                    self.tile.columns,
+                    self.problem.element,
+                    not lhs.k_major,
+                    not rhs.k_major,
+                )
         wgmma_commit()
         wgmma_wait(1)
         self._release(previous, index.ne(0))  # its products are complete now
@@ -95,6 +105,6 @@ class Consumer:
             values = fields(accumulator, "f32", self.count)
             numbers = range(self.count)
             tied = asm(kind, values, "", ",".join(["=f"] * self.count + [str(number) for number in numbers]))
-            rows.append(fields(tied, "f32", self.count))  # type: ignore[arg-type]
+            rows.append(fields(tied, "f32", self.count))
         self.epilogue.store(rows)
         return [stage, phase]

@@ -3,9 +3,10 @@
 Of a 64-row block thread t holds rows ``16 * (t / 32) + t % 32 / 4`` and that plus 8, and of every 8 columns the pair
 ``2 * (t % 4)``: accumulator ``4 j + 2 r + e`` is column ``8 j + pair + e`` of row ``r``.
 
-Half-type outputs with 16-byte pitches leave 64 columns at a time through swizzled shared memory and bulk tensor stores, which
-run under the next tile. Other outputs are written from registers, guarded.
+Half-type outputs with 16-byte pitches leave 64 columns at a time through swizzled shared memory and bulk tensor
+stores, which run under the next tile. Other outputs are written from registers, guarded.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -65,15 +66,18 @@ class Epilogue:
         for node, item in self.problem.loads.items():
             by_row, by_column = item.strides[-2] != ZERO, item.strides[-1] != ZERO
             if by_row and not by_column:
-                self.rows[node] = [self.arguments.element(item, [*self.batch, self._row(block, half).zext("i64"), None])
-                                   for block in range(self.consumer.blocks) for half in range(2)]
+                self.rows[node] = [
+                    self.arguments.element(item, [*self.batch, self._row(block, half).zext("i64"), None])
+                    for block in range(self.consumer.blocks)
+                    for half in range(2)
+                ]
             elif by_column and not by_row:
                 words = groups * (1 if item.type in HALF else 2)
                 if words <= budget and item.type in (*HALF, "f32") and self._paired(item):
                     budget -= words
                     runs = [self._column_pair(item, group) for group in range(groups)]
                     for raw in runs:  # LLVM would sink the loads to their uses otherwise
-                        raw.values = [asm("i32", [word], "", "=r,0") for word in raw.values]  # type: ignore[misc]
+                        raw.values = [asm("i32", [word], "", "=r,0") for word in raw.values]
                     self.columns[node] = runs
             elif not by_row:
                 self.rows[node] = [self.arguments.element(item, [*self.batch, None, None])] * (2 * self.consumer.blocks)
@@ -88,8 +92,12 @@ class Epilogue:
 
     def _paired(self, item: Access) -> bool:
         """Whether two neighbouring columns can be read at once, and a ragged N clipped by pairs."""
-        return item.strides[-1] == ONE and all(stride.multiple_of(2) for stride in item.strides[:-1]) \
-            and all(count * stride.coefficient % 2 == 0 for count, stride in item.constants) and self.problem.n.multiple_of(2)
+        return (
+            item.strides[-1] == ONE
+            and all(stride.multiple_of(2) for stride in item.strides[:-1])
+            and all(count * stride.coefficient % 2 == 0 for count, stride in item.constants)
+            and self.problem.n.multiple_of(2)
+        )
 
     def _column_pair(self, item: Access, group: int, row: Value | None = None) -> Raw:
         invariant = self.arguments.invariant(item.arg)
@@ -118,8 +126,11 @@ class Epilogue:
             elif item.strides[-2] == ZERO:
                 found[node] = self._column_pair(item, group).unpack() * 2
             else:
-                found[node] = [value for half in range(2) for value in
-                               self._column_pair(item, group, self._row(block, half).zext("i64")).unpack()]
+                found[node] = [
+                    value
+                    for half in range(2)
+                    for value in self._column_pair(item, group, self._row(block, half).zext("i64")).unpack()
+                ]
         return found
 
     # -- results
@@ -135,8 +146,9 @@ class Epilogue:
                 results[number].append(emitter.value(root))
         return results
 
-    def _leaf(self, accumulator: Value, operands: dict[Load, list[Value]], block: int, group: int,
-              position: int) -> Callable[[Expr], Any]:
+    def _leaf(
+        self, accumulator: Value, operands: dict[Load, list[Value]], block: int, group: int, position: int
+    ) -> Callable[[Expr], Any]:
         def find(node: Expr) -> Any:
             if isinstance(node, Acc):
                 return accumulator.ssa
@@ -144,16 +156,20 @@ class Epilogue:
                 return (operands[node][position] if node in operands else self.arguments.scalar(node.arg)).ssa
             assert isinstance(node, Index)
             return self._index(node.dim, block, group, position).resize("index").ssa
+
         return find
 
     def _index(self, loop: int, block: int, group: int, position: int) -> Value:
-        coordinates = [*self.batch, self._row(block, position // 2).zext("i64"),
-                       (self._column(group) + position % 2).zext("i64")]
+        coordinates = [
+            *self.batch,
+            self._row(block, position // 2).zext("i64"),
+            (self._column(group) + position % 2).zext("i64"),
+        ]
         for number, loops in enumerate(self.problem.groups):
             if loop not in loops:
                 continue
             value = coordinates[number]
-            for inner in reversed(loops[loops.index(loop) + 1:]):
+            for inner in reversed(loops[loops.index(loop) + 1 :]):
                 value = value // self.arguments.extent(dim_extent(self.kernel.dims, inner))
             if loops[0] != loop:
                 value = value % self.arguments.extent(dim_extent(self.kernel.dims, loop))
@@ -171,8 +187,8 @@ class Epilogue:
                             words.setdefault(number, []).append(values)
                         else:
                             self._store_direct(self.problem.outputs[number], values, block, group)
-            for number, values in words.items():
-                self._store_staged(number, values, chunk)
+            for number, tile in words.items():
+                self._store_staged(number, tile, chunk)
 
     def _store_direct(self, output: Access, values: list[Value], block: int, group: int) -> None:
         column = self._column(group)
@@ -183,7 +199,7 @@ class Epilogue:
             coordinates = [*self.batch, row.zext("i64"), column.zext("i64")]
             if paired:
                 with if_(inside & column.compare("ule", self.last_column)):
-                    store_run(self.arguments.pointer(output, coordinates), output.type, values[2 * half:2 * half + 2])
+                    store_run(self.arguments.pointer(output, coordinates), output.type, values[2 * half : 2 * half + 2])
                 continue
             for lane in range(2):
                 with if_(inside & (column + lane).compare("ule", self.last_column)):
@@ -202,7 +218,7 @@ class Epilogue:
         for block in range(consumer.blocks):
             for pair in range(4):
                 sources = []
-                for item in values[block * 8 + 2 * pair:block * 8 + 2 * pair + 2]:
+                for item in values[block * 8 + 2 * pair : block * 8 + 2 * pair + 2]:
                     sources += [pack_half(item[0], item[1], output.type), pack_half(item[2], item[3], output.type)]
                 offset = self.store_base + ((self.store_swizzle ^ (2 * pair)) << 4)
                 store_matrix(at(consumer.body.shared, offset, base + block * 64 * 128), sources)
@@ -211,7 +227,8 @@ class Epilogue:
         with if_(leads):
             source = at(consumer.body.shared, consumer.number * (self.tile.staging * self.tile.staging_bytes), base)
             batch = [self.place.batch[position] for position in output_batches(output)]
-            tensor_store(self.arguments.device[f"map_out{number}"], source,
-                         [self.place.column + chunk * _CHUNK, self.first_row, *batch])
-
-
+            tensor_store(
+                self.arguments.device[f"map_out{number}"],
+                source,
+                [self.place.column + chunk * _CHUNK, self.first_row, *batch],
+            )

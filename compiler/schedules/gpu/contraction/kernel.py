@@ -1,4 +1,5 @@
 """The device function: barriers, the walk over tiles, the producer; consumers stand in ``consumer``."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -43,7 +44,9 @@ class Place:
 class ContractionBody:
     """Emits the whole kernel at the ambient insertion point."""
 
-    def __init__(self, tile: Tile, kernel: Contraction, problem: Problem, arguments: DeviceArguments, location: Any) -> None:
+    def __init__(
+        self, tile: Tile, kernel: Contraction, problem: Problem, arguments: DeviceArguments, location: Any
+    ) -> None:
         self.tile, self.kernel, self.problem = tile, kernel, problem
         self.arguments, self.location = arguments, location
 
@@ -117,7 +120,9 @@ class ContractionBody:
             bar = self.full(stage)
             mbarrier_expect(bar, tile.lhs_bytes + tile.rhs_bytes)
 
-            def load(name: str, operand: Operand, across: Any, start: Value, extent: int, offset: Value, base: int) -> None:
+            def load(
+                name: str, operand: Operand, across: Any, start: Value, extent: int, offset: Value, base: int
+            ) -> None:
                 for box in range(boxes(operand, across, extent)):
                     destination = at(self.shared, offset, base + box * 128 * BK)
                     coordinates = operand_coordinates(operand, across, box, start, index * BK, zero, place.batch)

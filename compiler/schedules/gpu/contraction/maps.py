@@ -1,4 +1,5 @@
 """Tensor maps of a contraction, built in the host function, and the coordinates that go with them."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ SLAB = 64  # half-type elements in the 128 bytes of a swizzled row
 
 
 def by_slab(operand: Operand, across: Extent) -> bool:
-    """Whether a tile whose M (or N) is contiguous comes as one box (its length a multiple of 64) or as one box a slab."""
+    """Whether a tile whose M (or N) is contiguous comes as one box (its length a multiple of 64) or as one box a
+    slab."""
     return not operand.k_major and across.multiple_of(SLAB)
 
 
@@ -23,15 +25,28 @@ def boxes(operand: Operand, across: Extent, tile_across: int) -> int:
     return 1 if operand.k_major or by_slab(operand, across) else tile_across // SLAB
 
 
-def _encode(host: Host, arguments: Arguments, arg: int, element: str, dims: Sequence[Extent], strides: Sequence[Extent],
-            box: Sequence[int]) -> Value:
+def _encode(
+    host: Host,
+    arguments: Arguments,
+    arg: int,
+    element: str,
+    dims: Sequence[Extent],
+    strides: Sequence[Extent],
+    box: Sequence[int],
+) -> Value:
     size = 2  # bytes of a half type
-    return host.tensor_map(arg, element, [arguments.host_extent(host, extent) for extent in dims],
-                           [arguments.host_extent(host, extent * Extent(size)) for extent in strides], list(box))
+    return host.tensor_map(
+        arg,
+        element,
+        [arguments.host_extent(host, extent) for extent in dims],
+        [arguments.host_extent(host, extent * Extent(size)) for extent in strides],
+        list(box),
+    )
 
 
-def operand_map(host: Host, arguments: Arguments, problem: Problem, operand: Operand, across: Extent,
-                tile_across: int) -> Value:
+def operand_map(
+    host: Host, arguments: Arguments, problem: Problem, operand: Operand, across: Extent, tile_across: int
+) -> Value:
     """K-major: (k, across, batch..); else (across, k, batch..), or (64, k, across / 64, batch..) when that divides."""
     batch_dims = [problem.batch[number] for number in operand.batch]
     batch_strides = [operand.access.strides[number] for number in operand.batch]
@@ -40,15 +55,27 @@ def operand_map(host: Host, arguments: Arguments, problem: Problem, operand: Ope
         dims, strides, box = [problem.k, across], [operand.pitch], [BK, tile_across]
     elif by_slab(operand, across):
         slabs = Extent(across.coefficient // SLAB, across.symbols)
-        dims, strides, box = [Extent(SLAB), problem.k, slabs], [operand.pitch, Extent(SLAB)], [SLAB, BK, tile_across // SLAB]
+        dims, strides, box = (
+            [Extent(SLAB), problem.k, slabs],
+            [operand.pitch, Extent(SLAB)],
+            [SLAB, BK, tile_across // SLAB],
+        )
     else:
         dims, strides, box = [across, problem.k], [operand.pitch], [SLAB, BK]
-    return _encode(host, arguments, operand.access.arg, problem.element, [*dims, *batch_dims], [*strides, *batch_strides],
-                   [*box, *ones])
+    return _encode(
+        host,
+        arguments,
+        operand.access.arg,
+        problem.element,
+        [*dims, *batch_dims],
+        [*strides, *batch_strides],
+        [*box, *ones],
+    )
 
 
-def operand_coordinates(operand: Operand, across: Extent, box: int, start: Value, k: Value, zero: Value,
-                        batch: Sequence[Value]) -> list[Value]:
+def operand_coordinates(
+    operand: Operand, across: Extent, box: int, start: Value, k: Value, zero: Value, batch: Sequence[Value]
+) -> list[Value]:
     """Where box number ``box`` of the tile at (``start``, ``k``) begins."""
     tail = [batch[number] for number in operand.batch]
     if operand.k_major:
@@ -67,6 +94,12 @@ def output_map(host: Host, arguments: Arguments, problem: Problem, output: Acces
     used = output_batches(output)
     pitch = output.strides[-2] if output.strides[-2] != ZERO else Extent(SLAB)
     assert output.strides[-1] == ONE
-    return _encode(host, arguments, output.arg, output.type, [problem.n, problem.m, *(problem.batch[number] for number in used)],
-                   [pitch, *(output.strides[number] for number in used)],
-                   [SLAB, tile.warpgroup_rows, *([1] * len(used))])
+    return _encode(
+        host,
+        arguments,
+        output.arg,
+        output.type,
+        [problem.n, problem.m, *(problem.batch[number] for number in used)],
+        [pitch, *(output.strides[number] for number in used)],
+        [SLAB, tile.warpgroup_rows, *([1] * len(used))],
+    )

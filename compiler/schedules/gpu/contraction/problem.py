@@ -1,8 +1,9 @@
 """What the tensor-core schedule needs to know of a contraction: loop groups, operand layouts, output kinds.
 
-Loops are merged into one M, one N and one K group and any number of batch groups; an M or N group that does not merge with the
-main one becomes a batch group that the other operand does not depend on.
+Loops are merged into one M, one N and one K group and any number of batch groups; an M or N group that does not merge
+with the main one becomes a batch group that the other operand does not depend on.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,7 +18,8 @@ ALIGN = 8  # 16 bytes of a half type: pitches of tensor maps are multiples of th
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """One factor in memory. ``k_major``: K is contiguous; else M (or N) is. ``access`` strides: batch groups, m or n, k."""
+    """One factor in memory. ``k_major``: K is contiguous; else M (or N) is. ``access`` strides: batch groups, m or n,
+    k."""
 
     access: Access
     k_major: bool
@@ -48,10 +50,13 @@ class Problem:
     def tensor_outputs(self) -> tuple[bool, ...]:
         """Which outputs can be written by bulk tensor stores."""
         return tuple(
-            output.type in HALF and output.strides[-1] == ONE and not output.constants
+            output.type in HALF
+            and output.strides[-1] == ONE
+            and not output.constants
             and all(stride.multiple_of(ALIGN) for stride in output.strides[:-1])
             and sum(stride != ZERO for stride in output.strides[:-2]) <= 3
-            for output in self.outputs)
+            for output in self.outputs
+        )
 
     @classmethod
     def of(cls, kernel: Contraction) -> Problem | None:
@@ -61,8 +66,11 @@ class Problem:
             return None
         if any(dim.size == 0 for dim in kernel.dims) or kernel.acc_type not in (*HALF, "f32"):
             return None
-        nodes = [node for node in loads(*(output.expr for output in kernel.outputs), kernel.init)
-                 if kernel.operands[node.arg].shape is not None]
+        nodes = [
+            node
+            for node in loads(*(output.expr for output in kernel.outputs), kernel.init)
+            if kernel.operands[node.arg].shape is not None
+        ]
         try:
             items = {node: access(kernel, kernel.dims, node) for node in [lhs, rhs, *nodes]}
             outputs = [access(kernel, kernel.dims, output) for output in kernel.outputs]
@@ -82,9 +90,18 @@ class Problem:
         if a is None or b is None:
             return None
         space = Space(whole.groups[:-1], whole.sizes[:-1])
-        return cls(lhs.type, batch.sizes, m.sizes[0], n.sizes[0], k.sizes[0], a, b,
-                   {node: grouped(items[node], space) for node in nodes},
-                   tuple(grouped(output, space) for output in outputs), space.groups)
+        return cls(
+            lhs.type,
+            batch.sizes,
+            m.sizes[0],
+            n.sizes[0],
+            k.sizes[0],
+            a,
+            b,
+            {node: grouped(items[node], space) for node in nodes},
+            tuple(grouped(output, space) for output in outputs),
+            space.groups,
+        )
 
 
 def plain_load(node: Expr) -> Load | None:
