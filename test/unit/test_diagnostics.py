@@ -29,7 +29,7 @@ def test_render_without_source_or_place() -> None:
 
 def test_render_cuts_a_very_long_line_around_the_caret() -> None:
     line = "a" * 5000 + "X" + "b" * 5000
-    head, shown, caret = render(Diagnostic("error", Location("a", 1, 5001), "x"), {"a": line}).split("\n")
+    _, shown, caret = render(Diagnostic("error", Location("a", 1, 5001), "x"), {"a": line}).split("\n")
     assert len(shown) < 200 and shown[caret.index("^")] == "X"
 
 
@@ -107,7 +107,7 @@ def test_verify_says_what_is_wrong() -> None:
     function = module.body.operations[0]
     with module.context:
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([], []))
-    with pytest.raises(CompileError, match="the module does not verify\n.*entry block must have 0 arguments"):
+    with pytest.raises(CompileError, match=r"the module does not verify\n.*entry block must have 0 arguments"):
         verify(module)
 
 

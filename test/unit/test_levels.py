@@ -68,18 +68,21 @@ STANDING = {
         }""",
 }
 
+EXP = "linalg.exp ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>"
+CAST = "builtin.unrealized_conversion_cast %a : !llvm.ptr to memref<4xf32>"
+TID = "nvvm.read.ptx.sreg.tid.x : i32"
 OUT_OF_PLACE = [
-    ("stablehlo", "func.func @f(%a: tensor<4xf32>) {\n  %0 = linalg.exp ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>\n  return\n}", 2, "'linalg.exp' is illegal"),
+    ("stablehlo", f"func.func @f(%a: tensor<4xf32>) {{\n  %0 = {EXP}\n  return\n}}", 2, "'linalg.exp' is illegal"),
     ("stablehlo", "func.func @f(%a: memref<4xf32>) {\n  return\n}", 1, "has the buffer type memref<4xf32>"),
     ("linalg", "func.func @f(%a: !torch.int) {\n  return\n}", 1, "no '!torch' types here"),
     ("linalg", "func.func @f(%a: memref<4xf32>) {\n  return\n}", 1, "has the buffer type"),
     ("loops", "func.func @f(%a: tensor<4xf32>) {\n  return\n}", 1, "has the tensor type tensor<4xf32>"),
     ("loops", "gpu.module @m {\n}", 1, "'gpu.module' is illegal at level 'loops'"),
-    ("gpu", "func.func @f() {\n  %t = nvvm.read.ptx.sreg.tid.x : i32\n  return\n}", 2, "'nvvm.read.ptx.sreg.tid.x' is illegal"),
-    ("llvm", "llvm.func @f(%a: !llvm.ptr) {\n  %0 = builtin.unrealized_conversion_cast %a : !llvm.ptr to memref<4xf32>\n  llvm.return\n}", 2, "'builtin.unrealized_conversion_cast' is illegal"),
+    ("gpu", f"func.func @f() {{\n  %t = {TID}\n  return\n}}", 2, "'nvvm.read.ptx.sreg.tid.x' is illegal"),
+    ("llvm", f"llvm.func @f(%a: !llvm.ptr) {{\n  %0 = {CAST}\n  llvm.return\n}}", 2, "conversion_cast' is illegal"),
     ("llvm", "func.func @f() {\n  return\n}", 1, "'func.func' is illegal at level 'llvm'; it is legal at"),
     ("asm", "module {\n}", 1, "not an MLIR module"),
-]  # fmt: skip
+]
 
 
 def test_the_ladder_in_order() -> None:

@@ -113,7 +113,7 @@ def test_runs_on_a_nested_op_too(module: ir.Module) -> None:
     function = module.body.operations[0].operation
     PassManager.parse("func.func(canonicalize,test-log)", module.context).run(function)
     assert LOG == ["a:2"]
-    with pytest.raises(PipelineError, match="runs on 'func.func', but it was given a 'builtin.module'"):
+    with pytest.raises(PipelineError, match=r"runs on 'func\.func', but it was given a 'builtin.module'"):
         run_pipeline(module, "func.func(cse)")
 
 

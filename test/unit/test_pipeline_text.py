@@ -18,7 +18,7 @@ VALID = [
     " builtin.module ( cse , canonicalize { max-iterations=3 } ) ",
     "builtin.module(canonicalize,func.func(cse,canonicalize{max-iterations=3}),gpu.module(gpu.func(cse)))",
     "builtin.module(inline{op-pipelines={func.func(canonicalize,cse)} max-iterations=2})",
-    "builtin.module(one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map})",
+    "builtin.module(one-shot-bufferize{bufferize-function-boundaries unknown-type-conversion=identity-layout-map})",
     "builtin.module(\n  func.func(\n    cse\n  )\n)",
     'builtin.module(canonicalize{filter-dialects="arith,func"})',
 ]

@@ -77,7 +77,7 @@ def test_by_hand_checks(module: ir.Module) -> None:
         replace_op(first, wrong)
     with pytest.raises(RewriteError, match="its own result"):
         replace_op(first, first)
-    with pytest.raises(RewriteError, match="result 0 is still used by 'arith.addi'"):
+    with pytest.raises(RewriteError, match=r"result 0 is still used by 'arith\.addi'"):
         erase_op(first)
     replace_op(second, second.operands[0])
     erase_op(wrong.owner)
