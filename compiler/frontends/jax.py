@@ -12,6 +12,7 @@ from kc.errors import InputError
 
 if TYPE_CHECKING:
     from kc.api import Executable
+    from kc.bindings import ir
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,13 +20,15 @@ class Traced:
     """What JAX made of a function for one signature.
 
     ``source``: StableHLO (text, or a portable artifact). ``kept``: which leaves of the arguments it takes, in order.
-    ``dtypes``: their NumPy dtypes. ``out_tree``: the pytree of its results.
+    ``dtypes``: their NumPy dtypes. ``out_tree``: the pytree of its results. ``dims``: for symbolic shapes, the names
+    (or numbers) of each argument's extents.
     """
 
     source: str | bytes
     kept: tuple[int, ...]
     dtypes: tuple[Any, ...]
     out_tree: Any
+    dims: tuple[tuple[str, ...], ...] = ()
 
 
 class Jitted:
@@ -84,7 +87,8 @@ class Jitted:
         found = self._compiled.get(key)
         if found is None:
             traced = self._trace(jax, args, kwargs)
-            found = kc_compile(traced.source, self.target, options=self.options), traced
+            source = _named_dims(traced) if traced.dims else traced.source
+            found = kc_compile(source, self.target, options=self.options), traced
             self._compiled[key] = found
         return found
 
@@ -168,6 +172,7 @@ class Jitted:
             kept,
             tuple(exported.in_avals[k].dtype for k in kept),
             exported.out_tree,
+            tuple(tuple(str(d) for d in exported.in_avals[k].shape) for k in kept),
         )
 
 
@@ -184,7 +189,8 @@ def jit(
 
     ``target``: as in ``kc.compile``. ``static_argnums``, ``static_argnames``: as in ``jax.jit``.
     ``polymorphic_shapes``: shapes with symbols, one per positional argument and in the notation of ``jax.export``
-    (``("b, _", None)``): one executable then serves every size of the dimensions that have a name. ``options``: as in ``kc.compile``.
+    (``("b, _", None)``): one executable then serves every size of the dimensions that have a name. ``options``: as
+    in ``kc.compile``.
 
     Arguments and results may be pytrees. Raises InputError when JAX is not installed.
     """
@@ -203,6 +209,28 @@ def jit(
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     return Jitted(function, target, numbers, names, polymorphic_shapes, options)
+
+
+def _named_dims(traced: Traced) -> ir.Module:
+    """The module with ``kc.dims`` on its arguments: JAX's names where an extent is a plain symbol or a number.
+
+    An argument with a computed extent (``2*b``) is left to ``kc-convert-stablehlo-dynamic-shapes``.
+    """
+    from kc.bindings import ir
+    from kc.frontends import stablehlo
+
+    module = stablehlo.load(traced.source)
+    with module.context:
+        main = next(f.operation for f in module.body.operations if str(f.operation.attributes["sym_name"]) == '"main"')
+        old = ir.ArrayAttr(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else None
+        new = []
+        for number, dims in enumerate(traced.dims):
+            entries = {} if old is None else {a.name: a.attr for a in ir.DictAttr(old[number])}
+            if all(d.isidentifier() or d.isdigit() for d in dims) and not all(d.isdigit() for d in dims):
+                entries["kc.dims"] = ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims])
+            new.append(ir.DictAttr.get(entries))
+        main.attributes["arg_attrs"] = ir.ArrayAttr.get(new)
+    return module
 
 
 def _import_jax() -> Any:
