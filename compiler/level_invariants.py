@@ -58,6 +58,13 @@ def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
     return False
 
 
+def is_scheduled(op: ir.Operation) -> bool:
+    """Whether a schedule built ``op``: the device module ``@K_device`` of a kernel ``@K``, or the host function ``{kc.impl}`` that implements a kernel."""
+    if op.name == "gpu.module":
+        return str(ir.StringAttr(op.attributes["sym_name"]).value).endswith("_device")
+    return op.name == "func.func" and "kc.impl" in op.attributes and isinstance(op.attributes["kc.impl"], ir.UnitAttr)
+
+
 def tensors_only(op: ir.Operation, on_device: bool) -> Iterator[str]:
     """No buffers and no pointers: values are tensors and scalars."""
     for value_type in _types(op):

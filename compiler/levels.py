@@ -141,15 +141,21 @@ def check_level(root: ir.Operation, level: Level) -> Iterator[Finding]:
         return
     ops: list[tuple[ir.Operation, bool]] = []
     devices: list[ir.Operation] = []
+    scheduled: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         operation = op.operation
+        if level.name in ("linalg", "loops") and operation != root and level_invariants.is_scheduled(operation):
+            scheduled.append(operation)
+            return ir.WalkResult.SKIP
         if operation.name == "gpu.module":
             devices.append(operation)
         ops.append((operation, bool(devices) and level_invariants.is_inside(operation, devices[-1])))
         return ir.WalkResult.ADVANCE
 
     root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    for op in scheduled:  # what a schedule builds beside a kernel is further down already
+        yield from check_level(op, LEVELS["gpu"])
     checks: list[Callable[[ir.Operation, bool], Iterator[str]]] = [
         getattr(level_invariants, name) for name in level.invariants
     ]
@@ -160,6 +166,13 @@ def check_level(root: ir.Operation, level: Level) -> Iterator[Finding]:
             continue
         for message in (*types(op), *(m for check in checks for m in check(op, on_device))):
             yield op, f"{message} (level '{level.name}')"
+
+
+def _is_implementation(op: ir.Operation) -> bool:
+    """Whether ``op`` is what a schedule built for a kernel: it stands below linalg, beside the kernel's linalg body."""
+    from kc.bindings import ir
+
+    return op.name == "func.func" and "kc.impl" in op.attributes and isinstance(op.attributes["kc.impl"], ir.UnitAttr)
 
 
 def _hint(op: str, level: Level) -> str:

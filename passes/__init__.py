@@ -35,6 +35,7 @@ REGISTRY: dict[str, str] = {
     "kc-lower-asserts": "kc.passes.loops.lower_asserts:LowerAsserts",
     "kc-mark-entry-points": "kc.passes.loops.mark_entry_points:MarkEntryPoints",
     "kc-own-results": "kc.passes.loops.own_results:OwnResults",
+    "kc-pin-destinations": "kc.passes.linalg.pin_destinations:PinDestinations",
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
     "kc-propagate-reshapes": "kc.passes.linalg.propagate_reshapes:PropagateReshapes",
     "kc-schedule-cpu": "kc.passes.linalg.schedule_cpu:ScheduleCpu",
