@@ -3,7 +3,26 @@ from __future__ import annotations
 
 from kc.pipelines import Phase
 
+PREPARE: tuple[Phase, ...] = (
+    Phase(
+        name="cpu-prepare",
+        description="Big constants become parameters, indexed reads are made safe",
+        start="linalg",
+        end="linalg",
+        pipeline="builtin.module(kc-externalize-constants{threshold=<constant-bytes>},kc-legalize-asserts)",
+        defaults=(("constant-bytes", "1024"),),
+    ),
+)
+
 PHASES: tuple[Phase, ...] = (
+    Phase(
+        name="cpu-schedule",
+        description="Kernels that a schedule fits get an implementation in loops and vectors beside their linalg body",
+        start="linalg",
+        end="linalg",
+        pipeline="builtin.module(kc-schedule-cpu{vector-bytes=<vector-bytes> registers=<registers> fma=<fma>})",
+        defaults=(("vector-bytes", "32"), ("registers", "16"), ("fma", "true")),
+    ),
     Phase(
         name="cpu-schedule",
         description="Kernels of a known family get an implementation of loops and vectors beside their linalg body",

@@ -82,13 +82,20 @@ class CpuTarget(Target):
         return emit.cpu_features(self.triple, self.processor, self.all_features)
 
     def limits(self) -> Mapping[str, int]:
-        """``vector_bytes``: width of the widest vector register; ``fma``: whether multiply and add fuse."""
+        """``vector_bytes``, ``vector_registers``: the widest vector unit; ``fma``: whether multiply and add fuse."""
         if self.architecture in ("x86_64", "i686"):
-            vector = 64 if "avx512f" in self.enabled else 32 if "avx" in self.enabled else 16
-            return {"vector_bytes": vector, "fma": int("fma" in self.enabled)}
-        return {"vector_bytes": 16, "fma": 1}
+            wide = "avx512f" in self.enabled
+            vector = 64 if wide else 32 if "avx" in self.enabled else 16
+            return {"vector_bytes": vector, "vector_registers": 32 if wide else 16, "fma": int("fma" in self.enabled)}
+        return {"vector_bytes": 16, "vector_registers": 32, "fma": 1}
 
     # ------------------------------------------------------------------------------------------------- road
+
+    def prepare(self) -> tuple[Phase, ...]:
+        """See ``Target.prepare``."""
+        from kc.pipelines import cpu
+
+        return cpu.PREPARE
 
     def phases(self) -> tuple[Phase, ...]:
         """The road of ``kc.pipelines.cpu`` with this CPU's facts filled in."""
@@ -100,6 +107,7 @@ class CpuTarget(Target):
             "x86": str(int(self.architecture == "x86_64")),
             "fma": str(bool(limits["fma"])).lower(),
             "vector-bytes": str(limits["vector_bytes"]),
+            "registers": str(limits["vector_registers"]),
         }
         return tuple(
             dataclasses.replace(
