@@ -1,7 +1,8 @@
 """``analyze``: what a kernel function computes, as one of the ``Kernel`` classes."""
 from __future__ import annotations
 
-from typing import Any, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from kc.bindings import ir
 from kc.kernels import expr as E

@@ -6,7 +6,7 @@ its own. Each ``_try`` function either proves that the draft has its family's fo
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from kc.kernels import expr as E
 from kc.kernels.rebuild import FreeDims, rename, rename_coord, substitute

@@ -6,7 +6,7 @@ whole is still of a fast family, if it pays (``_worthwhile``), and if it closes 
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterable
+from collections.abc import Iterable
 
 from kc.bindings import ir
 from kc.kernels import expr as E
@@ -16,7 +16,6 @@ from kc.kernels.graph import BlockGraph, Role
 from kc.kernels.reader import Reader, static_slice
 from kc.kernels.shapes import DYNAMIC
 from kc.kernels.structured import Unreadable
-
 
 _ATTENTION_DEPTH = 4  # clusters between the two products of an attention, the score's included
 
@@ -273,11 +272,7 @@ class Clustering:
             if number in ops:
                 return
             role = graph.roles[number]
-            if role is Role.CHEAP or (role is Role.SCALAR and self._clones(number, inside)):
-                pass
-            elif role is Role.VIEW and self._is_inside(graph.ops[number].operands[0], inside):
-                pass
-            elif graph.ops[number].name == "tensor.extract_slice" and self._static_slice(number):
+            if role is Role.CHEAP or (role is Role.SCALAR and self._clones(number, inside)) or (role is Role.VIEW and self._is_inside(graph.ops[number].operands[0], inside)) or (graph.ops[number].name == "tensor.extract_slice" and self._static_slice(number)):
                 pass
             else:
                 leaves.setdefault(value)

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Sequence
+from collections.abc import Sequence
 
 from kc.bindings import ir
 from kc.kernels.graph import splits_rows, walk_nested
 from kc.kernels.shapes import DYNAMIC, reassociation, static_size
+from kc.kernels.sizes import size_value
 from kc.kernels.structured import Structured, Unreadable, plain_dim, read
 
 
@@ -62,7 +63,7 @@ def find_splits_of_operands(op: ir.Operation) -> dict[int, Split]:
                 continue
             value = None
             if None in sizes:
-                value = _dim(collapse.operands[0], group[sizes.index(None)], op)
+                value = size_value(collapse.operands[0], group[sizes.index(None)], op)
             splits[loop] = Split(sizes, value)
     return splits
 
@@ -70,7 +71,7 @@ def find_splits_of_operands(op: ir.Operation) -> dict[int, Split]:
 def find_splits_of_results(op: ir.Operation) -> dict[int, Split]:
     """Loops to split because the only user of the result is a ``tensor.expand_shape``."""
     form = _readable(op)
-    uses = list(op.results[0].uses)
+    uses = [use for use in op.results[0].uses if use.owner.operation.name != "tensor.dim"]
     if form is None or len(uses) != 1 or uses[0].owner.operation.name != "tensor.expand_shape":
         return {}
     expand = uses[0].owner.operation
@@ -96,13 +97,6 @@ def _comes_before(value: ir.Value, op: ir.Operation) -> bool:
         return True
     definer = value.owner.operation
     return definer.block != op.block or definer.is_before_in_block(op)
-
-
-def _dim(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
-    from kc.bindings import arith, tensor
-
-    with ir.InsertionPoint(before), before.location:
-        return tensor.dim(value, arith.constant(ir.IndexType.get(), axis))
 
 
 def expand_loops(op: ir.Operation, splits: dict[int, Split]) -> None:
@@ -213,7 +207,7 @@ def _expanded(operand: ir.Value, groups: list[list[int]], sizes: list, before: i
 
 
 def _value_of(item, before: ir.Operation) -> ir.Value:  # type: ignore[no-untyped-def]
-    return _dim(*item, before) if isinstance(item, tuple) else item
+    return size_value(*item, before) if isinstance(item, tuple) else item
 
 
 def _fix_indices(new: ir.Operation, splits: dict[int, Split], first: list[int]) -> None:
@@ -241,7 +235,7 @@ def expand_before_slice(op: ir.Operation) -> bool:
 
     The expansion of a whole tensor is free, the slice can then be taken inside a kernel. Returns whether it applied.
     """
-    from kc.bindings import arith, tensor
+    from kc.bindings import tensor
     from kc.kernels.reader import static_slice
 
     if isinstance(op.operands[0].owner, ir.Block):
@@ -282,7 +276,7 @@ def expand_before_slice(op: ir.Operation) -> bool:
         new[2].extend([strides[axis], *[1] * rest])
     wide_type = ir.RankedTensorType.get(shape, ir.RankedTensorType(result.type).element_type, loc=op.location)
     with ir.InsertionPoint(op), op.location:
-        extents = [tensor.dim(source, arith.constant(ir.IndexType.get(), axis)) for axis in dynamic]
+        extents = [size_value(source, axis, op) for axis in dynamic]
         wide = tensor.ExpandShapeOp(wide_type, source, op.attributes["reassociation"], extents, shape).operation.results[0]
         piece = tensor.extract_slice(result.type, wide, [], list(cut.operands)[1:], [], *new)
     result.replace_all_uses_with(piece)

@@ -6,7 +6,7 @@ Ops are numbered in block order; the terminator is the last number. Handles are 
 from __future__ import annotations
 
 import enum
-from typing import Iterator
+from collections.abc import Iterator
 
 from kc.bindings import ir
 from kc.kernels.shapes import reassociation, static_size

@@ -4,6 +4,7 @@ from __future__ import annotations
 from kc.bindings import ir
 from kc.kernels.graph import outer_values, walk_nested
 from kc.kernels.shapes import DYNAMIC, static_size
+from kc.kernels.sizes import size_value, trace_size
 
 _CONTROL = ("scf.for", "scf.while", "scf.if", "scf.execute_region", "scf.index_switch")
 
@@ -87,40 +88,18 @@ def _fill_splats(function: ir.Operation) -> None:
 
 def _trace_sizes(function: ir.Operation) -> None:
     """``tensor.dim`` of a destination-style op's result becomes the size of its destination, as far back as that goes."""
-    from kc.bindings import arith
-
     for op in [inner for inner in walk_nested(function) if inner.name == "tensor.dim"]:
         axis_op = op.operands[1].owner
         if isinstance(axis_op, ir.Block) or axis_op.operation.name != "arith.constant":
             continue
         axis = int(ir.IntegerAttr(axis_op.operation.attributes["value"]).value)
-        value = op.operands[0]
-        size: ir.Value | None = None
-        while True:
-            known = static_size(value, axis) if isinstance(value.type, ir.RankedTensorType) else None
-            if known is not None:
-                with ir.InsertionPoint(op), op.location:
-                    size = arith.constant(ir.IndexType.get(), known)
-                break
-            if isinstance(value.owner, ir.Block):
-                break
-            source = value.owner.operation
-            if source.name.startswith("linalg."):
-                position = next(i for i, item in enumerate(source.results) if item == value)
-                value = source.operands[len(source.operands) - len(source.results) + position]
-            elif source.name == "tensor.cast":
-                value = source.operands[0]
-            elif source.name == "tensor.empty":
-                dynamic = sum(static_size(value, i) is None for i in range(axis))
-                size = source.operands[dynamic]
-                break
-            else:
-                break
-        if size is not None:
-            op.results[0].replace_all_uses_with(size)
-            op.erase()
-        elif value != op.operands[0]:
-            op.operands[0] = value
+        found = trace_size(op.operands[0], axis)
+        if isinstance(found, tuple):
+            if found[0] != op.operands[0]:
+                op.operands[0] = found[0]
+            continue
+        op.results[0].replace_all_uses_with(size_value(op.operands[0], axis, op))
+        op.erase()
 
 
 def _sink(function: ir.Operation) -> None:

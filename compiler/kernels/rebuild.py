@@ -1,7 +1,7 @@
 """Rewriting of expressions: renaming of dims, substitution, free dims. All walk the DAG once."""
 from __future__ import annotations
 
-from typing import Callable, Mapping
+from collections.abc import Callable, Mapping
 
 from kc.kernels import expr as E
 

@@ -5,7 +5,8 @@ narrow type; integers wrap at their width. Slow and plain on purpose.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import ml_dtypes
 import numpy as np

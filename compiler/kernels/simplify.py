@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Callable
+from collections.abc import Callable
 
 from kc.kernels import expr as E
 

@@ -5,7 +5,8 @@ A linear coordinate (``Lin``) is ``(terms, constant)`` with ``terms`` a sorted t
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from kc.bindings import ir
 
