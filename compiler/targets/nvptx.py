@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: PTX version that code is written in: LLVM's NVPTX back end selects all that kc emits from 8.6 on
 PTX_FEATURES = "+ptx88"
+#: the device module of all kernels that no schedule built (``kc-gpu-merge-kernels``)
+GENERAL = "kernels"
 _SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 90: 227}  # KiB of shared memory a block may have, by compute capability
 
 
@@ -39,10 +41,13 @@ class NvptxTarget(Target):
     name: ClassVar[str] = "nvptx"
     chip: str = "sm_90a"
     cubin: str = "auto"
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"sm_\d+a?", self.chip) or self.capability < 80:
             raise InputError(f"'{self.chip}' is not a chip that kc compiles for: sm_80, sm_86, sm_89, sm_90 or sm_90a")
+        if self.strict and self.cubin == "never":
+            raise InputError("target 'nvptx': strict needs what ptxas says, so cubin cannot be never")
         if self.cubin not in ("auto", "always", "never"):
             raise InputError(f"option 'cubin' of target 'nvptx' is auto, always or never, not '{self.cubin}'")
 
@@ -121,12 +126,16 @@ class NvptxTarget(Target):
         from kc.codegen import ptx_check
 
         ptx = self.ptx(text, name)
-        if self.cubin == "never" or (self.cubin == "auto" and ptx_check.find_ptxas() is None):
+        optional = self.cubin == "auto" and not self.strict
+        if self.cubin == "never" or (optional and ptx_check.find_ptxas() is None):
             return Image(f"{name}.ptx", ptx.encode(), {})
         try:
             done = ptx_check.assemble(ptx, self.chip)
         except CompileError as error:
             raise CompileError(f"device module '{name}': {error.message}", error.diagnostics) from None
+        problems = done.problems() if self.strict and name != GENERAL else []
+        if problems:
+            raise CompileError(f"device module '{name}' does not run at full speed: {'; '.join(problems)}")
         return Image(f"{name}.cubin", done.cubin, {kernel: report.registers for kernel, report in done.kernels.items()})
 
     def ptx(self, text: str, name: str = "device") -> str:

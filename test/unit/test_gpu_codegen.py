@@ -210,6 +210,7 @@ def test_an_unknown_function_is_told() -> None:
         ("nvptx:sm_70", "'sm_70' is not a chip that kc compiles for"),
         ("nvptx:hopper", "takes a chip such as sm_90a, not 'hopper'"),
         ("nvptx:cubin=maybe", "option 'cubin' of target 'nvptx' is auto, always or never, not 'maybe'"),
+        ("nvptx:strict=true;cubin=never", "strict needs what ptxas says"),
         ("nvptx:arch=sm_90", "has no option 'arch'"),
     ],
 )
@@ -222,3 +223,47 @@ def test_target_text() -> None:
     target = get_target("nvptx:sm_80")
     assert isinstance(target, NvptxTarget) and target.chip == "sm_80" and get_target(target.spec) == target
     assert get_target("nvptx").limits()["shared_bytes"] == 227 * 1024
+
+
+MLP = """
+func.func @main(%x: tensor<?x64xbf16>, %w: tensor<64x128xbf16>, %b: tensor<128xbf16>) -> (tensor<?x128xbf16>, tensor<?x128xi32>) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<?x64xbf16>, tensor<64x128xbf16>) -> tensor<?x128xbf16>
+  %c0 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x64xbf16>) -> tensor<i32>
+  %r = stablehlo.reshape %c0 : (tensor<i32>) -> tensor<1xi32>
+  %n = stablehlo.constant dense<128> : tensor<1xi32>
+  %s = stablehlo.concatenate %r, %n, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %1 = stablehlo.dynamic_broadcast_in_dim %b, %s, dims = [1] : (tensor<128xbf16>, tensor<2xi32>) -> tensor<?x128xbf16>
+  %2 = stablehlo.add %0, %1 : tensor<?x128xbf16>
+  %3 = stablehlo.tanh %2 : tensor<?x128xbf16>
+  %4 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<2xi32>) -> tensor<?x128xi32>
+  %5 = "stablehlo.sort"(%4) ({
+  ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+    %l = stablehlo.compare GT, %p, %q : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  }) {dimension = 1 : i64, is_stable = true} : (tensor<?x128xi32>) -> tensor<?x128xi32>
+  return %3, %5 : tensor<?x128xbf16>, tensor<?x128xi32>
+}
+"""
+
+
+@needs_ptxas
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+def test_scheduled_and_general_kernels_in_one_program(chip: str) -> None:
+    import kc
+
+    executable = kc.compile(MLP, target=f"nvptx:{chip};strict=true;cubin=always")
+    names = [kernel["name"] for kernel in executable.manifest["kernels"]]
+    assert any("_k" in name for name in names) and any("_k" not in name for name in names)
+    assert all(executable.files[kernel["module"]][:4] == b"\x7fELF" for kernel in executable.manifest["kernels"])
+    shapes = [argument["shape"][-1] for argument in executable.manifest["entries"]["main"]["args"]]
+    assert shapes == [64, 128, 128]
+
+
+@pytest.mark.parametrize("level", ["linalg", "loops", "gpu", "llvm", "asm"])
+def test_every_level_can_be_looked_at(level: str) -> None:
+    import kc
+
+    text = kc.lower(MLP, to=level, target="nvptx", options=None if level == "asm" else {"verify_levels": "true"})
+    assert {"linalg": "linalg.", "loops": "memref.", "gpu": "gpu.launch_func", "llvm": "kc_gpu_launch", "asm": ".visible .entry"}[
+        level
+    ] in text
