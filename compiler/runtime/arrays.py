@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import math
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from kc.runtime import dtypes
-from kc.runtime.errors import ArgumentError
-from kc.runtime.library import library
+from kc.runtime.errors import ArgumentError, ExecutionError
+from kc.runtime.library import last_error, library
 from kc.runtime.signature import Spec, describe_argument
 
 if TYPE_CHECKING:
@@ -27,13 +28,16 @@ CPU, CUDA = "cpu", "cuda"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """A buffer that the program handed over. ``strides`` in elements; ``stream`` on which it becomes ready (CUDA)."""
+    """A buffer that the program handed over.
+
+    ``strides`` in elements, ``None``: row-major; ``stream``: the one on which it becomes ready (CUDA).
+    """
 
     dtype: dtypes.DType
     base: int
     data: int
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    strides: tuple[int, ...] | None
     device_type: str = CPU
     device: int = 0
     stream: int = 0
@@ -86,15 +90,15 @@ def _probe_data_offset() -> int | None:
     return offset
 
 
-_DATA_OFFSET = _probe_data_offset()
-_word_at = ctypes.c_size_t.from_address
+DATA_OFFSET = _probe_data_offset()
+word_at = ctypes.c_size_t.from_address
 
 
 def data_pointer(array: NDArray[Any]) -> int:
     """The address of an array's first element."""
-    if _DATA_OFFSET is None:
+    if DATA_OFFSET is None:
         return int(array.__array_interface__["data"][0])
-    return _word_at(id(array) + _DATA_OFFSET).value
+    return word_at(id(array) + DATA_OFFSET).value
 
 
 class NumpyKind:
@@ -143,38 +147,39 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def _extent(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Elements from the first to the last of an array that is not empty."""
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+
+
 def own_array(
     dtype: dtypes.DType, base: int, data: int, shape: tuple[int, ...], strides: tuple[int, ...] | None
 ) -> NDArray[Any]:
     """A NumPy array over runtime memory that it owns. ``strides`` in elements; ``None``: row-major."""
-    extent = 1
-    for size in shape:
-        extent *= size
+    extent = math.prod(shape)
     byte_strides = None
     if strides is not None and extent:
         byte_strides = tuple(stride * dtype.itemsize for stride in strides)
-        extent = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+        extent = _extent(shape, strides)
     buffer = _buffer_type(extent * dtype.itemsize).from_address(data)  # type: ignore[attr-defined]
     if base != data:
         buffer.base = base
-    return np.ndarray(shape, dtype.numpy, buffer=buffer, strides=byte_strides)
+    return np.ndarray(shape, dtype.numpy, buffer, 0, byte_strides)
 
 
 def _download(result: Result) -> NDArray[Any]:
     """Copies a device result into a NumPy array of its own, and frees the device memory."""
-    lib = library()
-    array = np.empty(result.shape, result.dtype.numpy)
-    try:
-        if array.nbytes and result.strides != contiguous_strides(result.shape):
-            raise NotImplementedError("strided results on the device")
-        if lib.kc_gpu_copy(result.device, result.stream, data_pointer(array), result.data, array.nbytes, 1):
-            from kc.runtime.errors import ExecutionError
-            from kc.runtime.library import last_error
-
-            raise ExecutionError(last_error())
-    finally:
-        result.free()
-    return array
+    dtype = result.dtype.numpy
+    strides = result.strides if math.prod(result.shape) else None
+    flat = np.empty(math.prod(result.shape) if strides is None else _extent(result.shape, strides), dtype)
+    failed = library().kc_gpu_copy(result.device, result.stream, data_pointer(flat), result.data, flat.nbytes, 1)
+    message = last_error() if failed else ""
+    result.free()
+    if failed:
+        raise ExecutionError(message)
+    if strides is None:
+        return flat.reshape(result.shape)
+    return np.ndarray(result.shape, dtype, flat, 0, tuple(stride * dtype.itemsize for stride in strides)).copy()
 
 
 _adopters: dict[type, Callable[[Any, Spec, int], View]] = {}

@@ -9,10 +9,12 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
 from kc.runtime.arrays import (
     CPU,
     CUDA,
+    DATA_OFFSET,
     NUMPY,
     Kind,
     Result,
@@ -22,6 +24,7 @@ from kc.runtime.arrays import (
     data_pointer,
     own_array,
     refuse,
+    word_at,
 )
 from kc.runtime.errors import ArgumentError, ExecutionError
 from kc.runtime.library import last_error, library
@@ -53,8 +56,10 @@ class Entry:
         self._fixed = [(i, host[param]) for i, param in self._params] if host else []
         result_words = sum(2 if spec.scalar else 3 + 2 * len(spec.shape) for spec in signature.results)
         self._words_type = ctypes.c_int64 * (len(signature.args) + 2 + result_words)
-        # Shapes of results that are known; None: to be read after the call.
-        self._result_shapes = tuple(spec.static_shape for spec in signature.results)
+        # Type, rank (-1: scalar), and shape where it is known before the call.
+        self._result_plan = tuple(
+            (spec.dtype, -1 if spec.scalar else len(spec.shape), spec.static_shape) for spec in signature.results
+        )
         self._layouts: dict[tuple[tuple[int, ...], ...], Any] = {}
         self._param_shapes = {
             spec.param: tuple(program.manifest["params"][spec.param]["shape"])
@@ -72,10 +77,10 @@ class Entry:
         keep = []
         kind: Kind = NUMPY
         for slot, array, dtype in zip(self._input_slots, arrays, self._numpy_types):  # noqa: B905 - checked above
-            if type(array) is np.ndarray and array.dtype is dtype:
+            if type(array) is ndarray and array.dtype is dtype:
                 flags = array.flags
                 if flags.c_contiguous and flags.aligned:
-                    words[slot] = data_pointer(array)
+                    words[slot] = word_at(id(array) + DATA_OFFSET).value if DATA_OFFSET else data_pointer(array)
                     shapes.append(array.shape)
                     continue
             view = self._adopt(array, len(shapes))
@@ -87,7 +92,8 @@ class Entry:
             kind = _joint(kind, view.kind)
         for slot, pointer in self._fixed:
             words[slot] = pointer
-        if self._invoke(self._layout(shapes), words):
+        key = tuple(shapes)
+        if self._invoke(self._layouts.get(key) or self._layout(key), words):
             raise ExecutionError(last_error())
         return self._results(words, kind, 0, 0)
 
@@ -108,8 +114,8 @@ class Entry:
                 device = view.device
             elif view.kind is not NUMPY and not self._inputs[index].scalar:
                 self._wrong_device(index, view)
-        shapes = [view.shape for view in views]
-        layout = self._layout(shapes)
+        shapes = tuple(view.shape for view in views)
+        layout = self._layouts.get(shapes) or self._layout(shapes)
         device = device or 0
         joined = kind.stream(device) if kind is not NUMPY else None
         stream = cuda.own_stream(device) if joined is None else joined
@@ -147,12 +153,8 @@ class Entry:
         message = f"got an array on {got}, but this program runs on {wanted}; move the array first"
         refuse(self._inputs[index], index, message)
 
-    def _layout(self, shapes: list[tuple[int, ...]]) -> Any:
-        """The layout words of ``kc_invoke`` for these input shapes, which are checked when they are new."""
-        key = tuple(shapes)
-        found = self._layouts.get(key)
-        if found is not None:
-            return found
+    def _layout(self, shapes: tuple[tuple[int, ...], ...]) -> Any:
+        """The layout words of ``kc_invoke`` for input shapes that were not seen before, which are checked."""
         self.signature.check_shapes(shapes)
         words = [self._handle, self._function, len(self.signature.args), len(self.signature.results)]
         remaining = iter(shapes)
@@ -164,30 +166,27 @@ class Entry:
         if len(self._layouts) >= _MAX_LAYOUTS:
             self._layouts.clear()
         layout = (ctypes.c_int64 * len(words))(*words)
-        self._layouts[key] = layout
+        self._layouts[shapes] = layout
         return layout
 
     def _results(self, words: Any, kind: Kind, device: int, stream: int) -> tuple[Any, ...]:
         results: list[Any] = []
         at = self._device_slot + 2
-        for spec, shape in zip(self.signature.results, self._result_shapes):  # noqa: B905 - made from each other
-            dtype = spec.dtype
-            if spec.scalar:
+        for dtype, rank, shape in self._result_plan:
+            if rank < 0:
                 raw = bytes(words)[8 * at : 8 * at + dtype.itemsize]
                 results.append(np.frombuffer(raw, dtype.numpy)[0])
                 at += 2
                 continue
-            rank = len(spec.shape)
-            base, pointer = words[at], words[at + 1]
+            base, pointer, row_major = words[at : at + 3]
             if shape is None:
                 shape = tuple(words[at + 3 : at + 3 + rank])
-            strides = None if words[at + 2] else tuple(words[at + 3 + rank : at + 3 + 2 * rank])
+            strides = None if row_major else tuple(words[at + 3 + rank : at + 3 + 2 * rank])
             at += 3 + 2 * rank
             if kind is NUMPY and not self._on_gpu:
                 results.append(own_array(dtype, base, pointer, shape, strides))
             else:
                 where = CUDA if self._on_gpu else CPU
-                strides = strides or contiguous_strides(shape)
                 results.append(kind.wrap(Result(dtype, base, pointer, shape, strides, where, device, stream)))
         return tuple(results)
 

@@ -37,6 +37,10 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
+def _strides(result: Result) -> tuple[int, ...]:
+    return result.strides or contiguous_strides(result.shape)
+
+
 @functools.cache
 def _destructor() -> ctypes.c_void_p:
     return ctypes.cast(library().kc_dlpack_capsule_destructor, ctypes.c_void_p)
@@ -68,7 +72,7 @@ class Exported:
         dims = ctypes.c_int64 * max(rank, 1)
         bits = 8 if self._dtype.code == dtypes.BOOL else self._dtype.bits
         tensor = lib.kc_dlpack_new(
-            result.base, result.data, rank, dims(*result.shape), dims(*result.strides), self._dtype.code, bits,
+            result.base, result.data, rank, dims(*result.shape), dims(*_strides(result)), self._dtype.code, bits,
             self._device[0], self._device[1], result.stream,
         )
         if not tensor:
@@ -99,7 +103,7 @@ class DeviceArray(Exported):
             "shape": result.shape,
             "typestr": result.dtype.numpy.str,
             "data": (result.data, False),
-            "strides": tuple(stride * size for stride in result.strides),
+            "strides": tuple(stride * size for stride in _strides(result)),
             "stream": result.stream or 1,
             "version": 3,
         }

@@ -5,6 +5,7 @@ call returns when its results are there.
 """
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ _BY_DLPACK = frozenset((
     "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "ui64", "ui32", "ui16", "ui8", "i1", "complex64",
     "complex128",
 ))
-_X64_ONLY = frozenset(("f64", "i64", "ui64", "complex128"))
 
 
 class JaxKind:
@@ -33,36 +33,33 @@ class JaxKind:
     def wrap(self, result: Result) -> Any:
         import jax
 
-        if result.dtype.name in _X64_ONLY and not jax.config.jax_enable_x64:
-            # JAX would narrow the values without a word: say what is so, keep the values.
-            return _narrowed(NUMPY.wrap(result), result.dtype.name)
-        if result.dtype.name in _BY_DLPACK and all(result.shape):
+        name = result.dtype.name
+        if name in ("i64", "ui64") and not jax.config.jax_enable_x64:
+            return _narrowed(NUMPY.wrap(result), name)
+        if result.device_type == CPU:
+            return jax.numpy.asarray(NUMPY.wrap(result))  # no copy: the memory is aligned as JAX likes it
+        if name in _BY_DLPACK and all(result.shape):
             return jax.dlpack.from_dlpack(dlpack.Exported(result))
-        where = None if result.device_type == CPU else jax.devices("gpu")[result.device]
-        return jax.device_put(NUMPY.wrap(result), where)
+        return jax.device_put(NUMPY.wrap(result), jax.devices("gpu")[result.device])
 
 
 JAX = JaxKind()
 
 
 def _narrowed(array: Any, name: str) -> Any:
-    """64-bit results with JAX's 64-bit types off: as JAX does with NumPy arrays, but integers must fit."""
+    """64-bit integers with JAX's 64-bit types off: JAX would cut them to 32 bits without a word."""
     import jax.numpy as jnp
 
-    narrow = {"f64": np.float32, "complex128": np.complex64, "i64": np.int32, "ui64": np.uint32}[name]
-    if np.issubdtype(narrow, np.integer):
-        limits = np.iinfo(narrow)
-        if array.size and (array.min() < limits.min or array.max() > limits.max):
-            raise OverflowError(f"a result of {name} does not fit JAX's 32-bit types; set jax_enable_x64")
-    return jnp.asarray(array.astype(narrow))
+    limits = np.iinfo(np.int32 if name == "i64" else np.uint32)
+    if array.size and (array.min() < limits.min or array.max() > limits.max):
+        raise OverflowError(f"a result of {name} does not fit JAX's 32-bit types; set jax_enable_x64")
+    return jnp.asarray(array)
 
 
 def adopt(array: jax.Array, spec: Spec, index: int) -> View:
-    import jax
-
-    if isinstance(array, jax.core.Tracer):
+    if isinstance(array, sys.modules["jax"].core.Tracer):
         refuse(spec, index, "got a value that JAX is tracing; call the program outside of jax.jit, grad and vmap")
-    if jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key):
+    if not isinstance(array.dtype, np.dtype):
         refuse(spec, index, "got a typed PRNG key (jax.random.key_data gives its numbers)")
     devices = array.devices()
     if len(devices) != 1:

@@ -1,11 +1,12 @@
-"""PyTorch tensors: adopted by address, results handed over as DLPack tensors, on PyTorch's current stream."""
+"""PyTorch tensors: adopted by address, results handed over without a copy, GPU work on PyTorch's current stream."""
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any
 
 from kc.runtime import dlpack, dtypes
-from kc.runtime.arrays import CPU, CUDA, Result, View, refuse
+from kc.runtime.arrays import CPU, CUDA, Result, View, own_array, refuse
 from kc.runtime.signature import Spec
 
 if TYPE_CHECKING:
@@ -22,16 +23,21 @@ class TorchKind:
         import torch
 
         dtype = result.dtype
-        if dtype.torch_name is None or not hasattr(torch, dtype.torch_name):
+        theirs = _theirs().get(dtype)
+        if theirs is None:
             result.free()
             raise TypeError(f"PyTorch has no type for a result of {dtype.name}; call with NumPy arrays")
-        if not dtype.is_float8:
-            return torch.from_dlpack(dlpack.Exported(result))
-        # Few versions of DLPack know the 8-bit floats: travel as bytes.
-        return torch.from_dlpack(dlpack.Exported(result, dtypes.by_name("ui8"))).view(getattr(torch, dtype.torch_name))
+        # Types that NumPy does not have, or few versions of DLPack know, travel as bits.
+        carrier = _CARRIERS.get(dtype.bits, dtype) if dtype.code == dtypes.BFLOAT or dtype.is_float8 else dtype
+        if result.device_type == CPU:
+            tensor = torch.from_numpy(own_array(carrier, result.base, result.data, result.shape, result.strides))
+        else:
+            tensor = torch.from_dlpack(dlpack.Exported(result, carrier))
+        return tensor if carrier is dtype else tensor.view(theirs)
 
 
 TORCH = TorchKind()
+_CARRIERS = {8: dtypes.by_name("ui8"), 16: dtypes.by_name("i16")}
 
 
 @functools.cache
@@ -43,26 +49,31 @@ def _current_stream() -> Any:
 
 
 @functools.cache
-def _types() -> dict[torch.dtype, dtypes.DType]:
+def _theirs() -> dict[dtypes.DType, torch.dtype]:
     import torch
 
     named = ((dtype, getattr(torch, dtype.torch_name, None)) for dtype in dtypes.all_types() if dtype.torch_name)
-    return {theirs: dtype for dtype, theirs in named if theirs is not None}
+    return {dtype: theirs for dtype, theirs in named if theirs is not None}
+
+
+@functools.cache
+def _ours() -> dict[torch.dtype, dtypes.DType]:
+    return {theirs: dtype for dtype, theirs in _theirs().items()}
 
 
 def adopt(tensor: torch.Tensor, spec: Spec, index: int) -> View:
-    import torch
-
-    dtype = _types().get(tensor.dtype)
-    if tensor.layout is not torch.strided or tensor.is_quantized:
-        refuse(spec, index, f"got a tensor of layout {tensor.layout}{', quantized' if tensor.is_quantized else ''}")
-    device = tensor.device
-    kind = device.type
-    if kind not in (CPU, CUDA):
-        refuse(spec, index, f"got a tensor on device '{device}'")
-    if tensor.is_conj() or tensor.is_neg():  # lazily conjugated: the memory holds something else
+    dtype = _ours().get(tensor.dtype)
+    kind, ordinal = CPU, 0
+    if not tensor.is_cpu:
+        device = tensor.device
+        kind, ordinal = device.type, device.index or 0
+        if kind != CUDA:
+            refuse(spec, index, f"got a tensor on device '{device}'")
+    if tensor.layout is not sys.modules["torch"].strided:
+        refuse(spec, index, f"got a tensor of layout {tensor.layout}")
+    if tensor.is_neg() or tensor.is_conj():  # lazily negated or conjugated: the memory holds something else
         tensor = tensor.resolve_conj().resolve_neg()
     if not tensor.is_contiguous():
         tensor = tensor.detach().contiguous()
     text = dtype.name if dtype else str(tensor.dtype)
-    return View(TORCH, dtype, text, tensor.shape, tensor.data_ptr(), tensor, kind, device.index or 0)
+    return View(TORCH, dtype, text, tensor.shape, tensor.data_ptr(), tensor, kind, ordinal)

@@ -39,7 +39,11 @@ def test_gpu_programs(fake_driver: str, environment: dict[str, str]) -> None:
     assert re.findall(r"^(check_\w+) passed", done.stdout, re.MULTILINE) == expected
 
 
-COUNT = "from kc.runtime import cuda\ntry: print(cuda.device_count())\nexcept Exception as e: print(type(e).__name__, e)"
+COUNT = """
+from kc.runtime import cuda
+try: print(cuda.device_count())
+except Exception as error: print(type(error).__name__, error)
+"""
 
 
 def test_no_driver(tmp_path: Path) -> None:
