@@ -1,6 +1,8 @@
 """Helpers of the runtime's tests: objects made by gcc or llvmlite, and programs around them."""
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
@@ -30,7 +32,14 @@ static inline void give1(D1 *r, void *p, int64_t n) {
 
 
 def compile_c(source: str, *flags: str) -> bytes:
-    """An object made by the system's C compiler (position-independent unless the flags say otherwise)."""
+    """An object made by the system's C compiler (position-independent unless the flags say otherwise).
+
+    With ``KC_TEST_OBJECTS`` objects are kept in that folder and taken from there, for machines without a compiler.
+    """
+    kept = os.environ.get("KC_TEST_OBJECTS")
+    digest = hashlib.sha256(repr((PRELUDE, source, flags)).encode()).hexdigest()[:20]
+    if kept and (stored := Path(kept) / f"{digest}.o").exists():
+        return stored.read_bytes()
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("needs gcc")
@@ -40,7 +49,11 @@ def compile_c(source: str, *flags: str) -> bytes:
         output = path.with_suffix(".o")
         options = ["-O2", "-fPIC", "-Wno-unused", "-fno-stack-protector", *flags]
         subprocess.run([compiler, *options, "-c", str(path), "-o", str(output)], check=True)
-        return output.read_bytes()
+        data = output.read_bytes()
+    if kept:
+        Path(kept).mkdir(parents=True, exist_ok=True)
+        stored.write_bytes(data)
+    return data
 
 
 def compile_ir(text: str) -> bytes:
