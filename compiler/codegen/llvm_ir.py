@@ -49,4 +49,4 @@ def translate(module_op: ir.Operation) -> str:
     from kc.bindings import llvm
 
     check_translatable(module_op)
-    return downgrade(llvm.translate_module_to_llvmir(module_op))
+    return downgrade(llvm.translate_module_to_llvmir(module_op.operation))

@@ -6,14 +6,13 @@ General loops need them. So scheduled functions go into one object, without IR p
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from kc.bindings import ir
 from kc.codegen import llvm_ir
 from kc.rewrite import walk_ops
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+#: prefix of the symbols that the runtime looks up
+PREFIX = "kc_entry_"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,37 +25,67 @@ class Unit:
 
 
 def split(module: ir.Module, opt: str) -> list[Unit]:
-    """``module`` as units; one unit only when there is nothing scheduled or no IR passes are wanted at all."""
+    """``module`` as units; one unit only when there is nothing scheduled or no IR passes are wanted at all.
+
+    Only entry points (``kc_entry_…``) are visible outside the program. Kernels that are called from ``main`` are not inlined
+    into it: LLVM's passes take time that grows faster than the length of a function.
+    """
     functions = _functions(module)
-    scheduled = {name for name, function in functions.items() if "kc.impl" in function.attributes}
+    defined = {name for name, function in functions.items() if _is_defined(function)}
+    scheduled = _reachable({name for name in defined if "kc.impl" in functions[name].attributes}, functions) & defined
     if not scheduled or opt in ("O0", "codegen-only"):
-        return [Unit("main", llvm_ir.translate(module.operation), opt)]
-    general = {name for name, function in functions.items() if _is_defined(function)} - scheduled
+        return [Unit("main", _text(module, defined), opt)]
     return [
-        Unit("main", _text(module, general), opt),
+        Unit("main", _text(module, defined - scheduled), opt),
         Unit("kernels", _text(module, scheduled), "codegen-only"),
     ]
 
 
-def _text(module: ir.Module, keep: Iterable[str]) -> str:
+def _text(module: ir.Module, keep: set[str]) -> str:
     """LLVM IR of the functions in ``keep``; the others are declared where they are called."""
     clone = module.operation.clone().operation
-    kept = set(keep)
     functions = _functions(clone)
-    called: set[str] = set()
-    for name in kept:
-        for op in walk_ops(functions[name]):
-            for attribute in ("callee", "global_name"):
-                if attribute in op.attributes:
-                    called.add(ir.FlatSymbolRefAttr(op.attributes[attribute]).value)
+    called = {callee for name in keep for callee in _callees(functions[name])}
+    outside = {callee for name in functions if name not in keep for callee in _callees(functions[name])}
+    hidden = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, module.context), 1)
+    with module.context:
+        internal = ir.Attribute.parse("#llvm.linkage<internal>")
+        unit = ir.UnitAttr.get()
     for name, function in functions.items():
-        if name in kept:
-            continue
-        if name in called:
-            _declare(function)
-        else:
+        if name in keep:
+            if "kc.kernel" in function.attributes:
+                function.attributes["no_inline"] = unit
+            if name in outside:
+                function.attributes["visibility_"] = hidden
+            elif not name.startswith(PREFIX):
+                function.attributes["linkage"] = internal
+        elif name not in called:
             function.erase()
+        elif _is_defined(function):
+            function.attributes["visibility_"] = hidden
+            _declare(function)
     return llvm_ir.translate(clone)
+
+
+def _reachable(roots: set[str], functions: dict[str, ir.Operation]) -> set[str]:
+    """``roots`` and what they call, directly or not."""
+    seen, stack = set(roots), list(roots)
+    while stack:
+        for callee in _callees(functions[stack.pop()]):
+            if callee in functions and callee not in seen:
+                seen.add(callee)
+                stack.append(callee)
+    return seen
+
+
+def _callees(function: ir.Operation) -> set[str]:
+    """Functions and globals that ``function`` names."""
+    found: set[str] = set()
+    for op in walk_ops(function, ("llvm.call", "llvm.mlir.addressof")):
+        attribute = "callee" if op.name == "llvm.call" else "global_name"
+        if attribute in op.attributes:
+            found.add(ir.FlatSymbolRefAttr(op.attributes[attribute]).value)
+    return found
 
 
 def _declare(function: ir.Operation) -> None:
@@ -65,7 +94,7 @@ def _declare(function: ir.Operation) -> None:
         return
     with function.context:
         attributes = {name: function.attributes[name] for name in function.attributes}
-        attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
+        attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>", function.context)
         ir.Operation.create(
             function.name,
             attributes=attributes,
