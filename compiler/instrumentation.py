@@ -43,6 +43,10 @@ class PassEvent(NamedTuple):
 class Instrumentation:
     """Base of what can watch a pass manager; each method does nothing here."""
 
+    def should_run(self, event: PassEvent) -> bool:
+        """Whether the pass runs; one False among all instrumentations skips it, and nothing else is called for it."""
+        return True
+
     def before_pass(self, event: PassEvent) -> None:
         """Called before the pass runs."""
 
@@ -51,6 +55,26 @@ class Instrumentation:
 
     def after_failure(self, event: PassEvent, error: BaseException) -> None:
         """Called when the pass raised, failed, or left IR that does not verify."""
+
+
+class BisectLimit(Instrumentation):
+    """Runs the first ``limit`` passes (a pass counts once per op) and skips the rest; says each decision on ``stream``.
+
+    With the last limit at which a compilation is right, and the first at which it is wrong, the culprit is known.
+    """
+
+    def __init__(self, limit: int, stream: TextIO | None = None):
+        self.limit, self.count, self._stream = limit, 0, stream
+
+    def should_run(self, event: PassEvent) -> bool:
+        self.count += 1
+        runs = self.count <= self.limit
+        symbol = _symbol(event.op)
+        where = event.op.name + (f" @{symbol}" if symbol else "")
+        stream = sys.stderr if self._stream is None else self._stream
+        verb = "running" if runs else "NOT running"
+        stream.write(f"BISECT: {verb} pass ({self.count}) {event.leaf.text} on {where}\n")
+        return runs
 
 
 class AsmOptions(NamedTuple):

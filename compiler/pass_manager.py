@@ -64,8 +64,8 @@ class PassManager:
     ) -> None:
         """Run the pipeline on ``op`` in place, with each of ``instrumentations`` called around every pass.
 
-        Diagnostics go to ``sink``; without one, warnings and remarks are shown on stderr and errors are kept for the
-        exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the op
+        Diagnostics go to ``sink``; without one, warnings are shown on stderr, remarks are dropped, and errors are kept
+        for the exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the op
         is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor.
         """
         target = op.operation
@@ -73,7 +73,7 @@ class PassManager:
             message = f"this pipeline runs on '{self.tree.anchor}', but it was given a '{target.name}'"
             raise PipelineError(self.text, self.tree.start, message)
         if sink is None:
-            sink = shown = DiagnosticSink(on_emit=lambda d: _show_unless_error(d, shown))
+            sink = shown = DiagnosticSink(on_emit=lambda d: _show_warning(d, shown))
         with capture(self.context, sink), self.context:
             warn_about_anchors(self.tree, self.text, target, self.context, sink)
             run = Run(target, self.context, sink, instrumentations, verify_each)
@@ -90,6 +90,6 @@ def run_pipeline(module: ir.Module | ir.Operation, text: str, *, sink: Diagnosti
     PassManager.parse(text, module.context).run(module, sink=sink)
 
 
-def _show_unless_error(diagnostic: Diagnostic, sink: DiagnosticSink) -> None:
-    if diagnostic.severity != "error":
+def _show_warning(diagnostic: Diagnostic, sink: DiagnosticSink) -> None:
+    if diagnostic.severity == "warning":
         print_diagnostic(diagnostic, sink.sources)

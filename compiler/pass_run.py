@@ -60,6 +60,8 @@ class Run:
             assert isinstance(element, Leaf)  # with instrumentation every native step is one pass
             leaf, title, counts = element, element.name, _NO_COUNTS
         event = PassEvent(leaf, title, op, self.root, nests, counts)
+        if not all(instrumentation.should_run(event) for instrumentation in self.instrumentations):
+            return
         for instrumentation in self.instrumentations:
             instrumentation.before_pass(event)
         try:

@@ -25,6 +25,7 @@ TABLE: dict[str, Option] = {
     "emit-bytecode": Option("flag", "write MLIR bytecode"),
     "emit-bytecode-version": Option("int", "version of the bytecode to write"),
     "dump-pass-pipeline": Option("flag", "show the pipeline on standard error before it runs"),
+    "bisect-limit": Option("int", "run only the first N passes, and tell which ran"),
     "isolate": Option("flag", "work in a child process, so that a crash of native code is reported as an error"),
     "mlir-pass-pipeline-crash-reproducer": Option(
         "text", "write a reproducer to this file when a pass fails or crashes"

@@ -37,6 +37,7 @@ class Job(Record):
     bytecode_version: int | None = None
     #: arguments of ``ir.Operation.get_asm`` for the result
     asm: Mapping[str, bool | int] = MappingProxyType({})
+    bisect: Instrumentation | None = None
     printer: Instrumentation | None = None
     timing: Timing | None = None
     statistics: PassStatistics | None = None
@@ -45,7 +46,7 @@ class Job(Record):
 
     def instrumentations(self) -> list[Instrumentation]:
         """Outermost first: the recorder's and the printer's own time is not counted."""
-        every = (self.recorder, self.printer, self.statistics, self.timing)
+        every = (self.bisect, self.recorder, self.printer, self.statistics, self.timing)
         return [i for i in every if i is not None]
 
 

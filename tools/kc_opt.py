@@ -36,6 +36,8 @@ def _guarded(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         # the reader of our output went away; keep Python from complaining about it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
     return 1
 
 
@@ -157,7 +159,12 @@ def _job(parsed: Parsed, path: str, source: bytes, spool: str | None) -> Job:
         if found is None:
             raise UsageError(f"'{path}' is no reproducer: it holds no mlir_reproducer pipeline")
         pipeline, verify_each = found[0], found[1] and verify_each
-    timing = statistics = recorder = None
+    timing = statistics = recorder = bisect = None
+    limit = parsed.number("bisect-limit")
+    if limit is not None:
+        from kc.instrumentation import BisectLimit
+
+        bisect = BisectLimit(limit)
     if parsed.flag("mlir-timing"):
         from kc.timing import Timing
 
@@ -188,6 +195,7 @@ def _job(parsed: Parsed, path: str, source: bytes, spool: str | None) -> Job:
         bytecode=parsed.flag("emit-bytecode") or version is not None,
         bytecode_version=version,
         asm=_asm_options(parsed),
+        bisect=bisect,
         printer=_printer(parsed),
         timing=timing,
         statistics=statistics,

@@ -124,6 +124,32 @@ def test_what_is_out_of_place_is_located(level: str, source: str, line: int, mes
     assert caught.value.diagnostics == tuple(sink.diagnostics)
 
 
+PROGRAM = """
+func.func @main(%x: tensor<?x16xf32>, %w: tensor<16x8xf32>) -> tensor<?x8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<?x16xf32>, tensor<16x8xf32>) -> tensor<?x8xf32>
+  %1 = stablehlo.tanh %0 : tensor<?x8xf32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<?x8xf32>, tensor<f32>) -> tensor<?xf32>
+  %s = stablehlo.get_dimension_size %1, dim = 0 : (tensor<?x8xf32>) -> tensor<i32>
+  %s1 = stablehlo.reshape %s : (tensor<i32>) -> tensor<1xi32>
+  %eight = stablehlo.constant dense<8> : tensor<1xi32>
+  %shape = stablehlo.concatenate %s1, %eight, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %3 = stablehlo.dynamic_broadcast_in_dim %2, %shape, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x8xf32>
+  %4 = stablehlo.divide %1, %3 : tensor<?x8xf32>
+  return %4 : tensor<?x8xf32>
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("target", ["cpu", "nvptx"])
+def test_every_phase_of_a_road_ends_at_its_level(target: str) -> None:
+    from kc.pipelines.roads import road
+    from kc.pipelines.run import run_phases
+    from kc.targets.base import get_target
+
+    run_phases(parse_module(PROGRAM, make_context()), road(get_target(target)), verify_levels=True)
+
+
 def test_every_dialect_of_a_level_exists() -> None:
     """A typo in the table would make ops illegal silently."""
     from kc.context import kc_dialects, load_dialect
