@@ -59,7 +59,7 @@ def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
 
 
 def is_scheduled(op: ir.Operation) -> bool:
-    """Whether a schedule built ``op``: the device module ``@K_device`` of a kernel ``@K``, or the host function ``{kc.impl}`` that implements a kernel."""
+    """Whether a schedule built ``op``: the device module ``@K_device`` of a kernel, or a function ``{kc.impl}``."""
     if op.name == "gpu.module":
         return str(ir.StringAttr(op.attributes["sym_name"]).value).endswith("_device")
     return op.name == "func.func" and "kc.impl" in op.attributes and isinstance(op.attributes["kc.impl"], ir.UnitAttr)

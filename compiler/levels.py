@@ -2,7 +2,8 @@
 
 To allow an op or a dialect at a level, add it to that level's entry in ``LEVELS``: a dialect to ``dialects``, single
 ops to ``ops``; ``forbidden`` takes ops out of a dialect again. An invariant is a function in ``level_invariants``. The
-spec is for whole modules; inside ``gpu.module`` the ops in ``device`` are legal too.
+spec is for whole modules; inside ``gpu.module`` the ops in ``device`` are legal too. What a schedule built beside a
+kernel is further down already and is checked at level ``gpu``, wherever the module stands.
 """
 from __future__ import annotations
 
@@ -166,13 +167,6 @@ def check_level(root: ir.Operation, level: Level) -> Iterator[Finding]:
             continue
         for message in (*types(op), *(m for check in checks for m in check(op, on_device))):
             yield op, f"{message} (level '{level.name}')"
-
-
-def _is_implementation(op: ir.Operation) -> bool:
-    """Whether ``op`` is what a schedule built for a kernel: it stands below linalg, beside the kernel's linalg body."""
-    from kc.bindings import ir
-
-    return op.name == "func.func" and "kc.impl" in op.attributes and isinstance(op.attributes["kc.impl"], ir.UnitAttr)
 
 
 def _hint(op: str, level: Level) -> str:

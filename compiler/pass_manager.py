@@ -65,8 +65,8 @@ class PassManager:
         """Run the pipeline on ``op`` in place, with each of ``instrumentations`` called around every pass.
 
         Diagnostics go to ``sink``; without one, warnings are shown on stderr, remarks are dropped, and errors are kept
-        for the exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the op
-        is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor.
+        for the exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the
+        op is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor.
         """
         target = op.operation
         if self.tree.anchor not in ("any", target.name):
