@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kc.codegen.downgrade import downgrade
+from kc.diagnostics import Diagnostic, location_of
 from kc.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -34,15 +35,17 @@ def check_translatable(op: ir.Operation) -> None:
 
     op.walk(visit, ir.WalkOrder.PRE_ORDER)
     if found:
-        culprit = found[0]
+        place = location_of(found[0])
+        message = f"'{found[0].name}' cannot be translated to LLVM IR"
+        note = Diagnostic("note", place, "run the remaining phases of the target's road first (kc phases lists them)")
         raise UnsupportedError(
-            f"'{culprit.name}' cannot be translated to LLVM IR (at {culprit.location}): every op must be of the llvm level "
-            "(llvm, omp, nvvm) first; run the remaining phases of the target's road on the module"
+            f"{message} (at {place or 'an unknown place'}): every op must be of the llvm level: llvm, omp, nvvm",
+            (Diagnostic("error", place, message, (note,)),),
         )
 
 
 def translate(module_op: ir.Operation) -> str:
-    """LLVM IR text, in the dialect of LLVM 22, of ``module_op`` (a ``builtin.module`` or ``gpu.module`` at the llvm level).
+    """LLVM IR text, as LLVM 22 reads it, of ``module_op`` (a ``builtin.module`` or ``gpu.module`` at the llvm level).
 
     Raises ``UnsupportedError`` when an op has no translation.
     """
