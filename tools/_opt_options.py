@@ -30,6 +30,7 @@ TABLE: dict[str, Option] = {
     "mlir-pass-pipeline-crash-reproducer": Option(
         "text", "write a reproducer to this file when a pass fails or crashes"
     ),
+    "mlir-pass-pipeline-local-reproducer": Option("flag", "accepted; reproducers hold just the pass that failed"),
     "run-reproducer": Option("flag", "run the pipeline that the input, a reproducer, holds"),
     "mlir-print-ir-before": Option("names", "print the IR before these passes"),
     "mlir-print-ir-before-all": Option("flag", "print the IR before each pass"),
