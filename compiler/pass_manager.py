@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kc import registry
 from kc.bindings import ir
 from kc.diagnostics import Diagnostic, DiagnosticSink, capture, print_diagnostic
-from kc.errors import PipelineError
+from kc.errors import InputError, PipelineError
 from kc.pass_plan import Planner, Step, nest_implicitly
 from kc.pass_run import Run, warn_about_anchors
 from kc.pipeline_text import Nest, parse_pipeline
@@ -66,9 +66,12 @@ class PassManager:
 
         Diagnostics go to ``sink``; without one, warnings are shown on stderr, remarks are dropped, and errors are kept
         for the exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the
-        op is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor.
+        op is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor, InputError
+        when it is of another context.
         """
         target = op.operation
+        if target.context != self.context:
+            raise InputError("the pipeline was parsed for another context than the one of the op it is to run on")
         if self.tree.anchor not in ("any", target.name):
             message = f"this pipeline runs on '{self.tree.anchor}', but it was given a '{target.name}'"
             raise PipelineError(self.text, self.tree.start, message)

@@ -71,7 +71,7 @@ class Planner:
     def _python_step(self, cls: type[Pass], leaf: Leaf, anchor: str) -> PythonStep:
         from kc.pass_base import make_pass
 
-        if cls.anchor not in ("any", anchor) and anchor != "any":
+        if cls.anchor not in ("any", anchor):
             message = f"pass '{leaf.name}' runs on '{cls.anchor}', not on '{anchor}': write {cls.anchor}({leaf.text})"
             raise PipelineError(self.text, leaf.start, message)
         return PythonStep(leaf, make_pass(cls, self.text, leaf))

@@ -85,6 +85,9 @@ def test_location_of_everything() -> None:
     function = module.body.operations[0]
     assert location_of(function.operation) == Location("-", 1, 1)
     assert location_of(function.regions[0].blocks[0].arguments[0]) == Location("-", 1, 14)
+    constant = parse_module("func.func @g() {\n  %c = arith.constant 1 : i32\n  return\n}", context)
+    value = constant.body.operations[0].regions[0].blocks[0].operations[0].results[0]
+    assert location_of(value) == Location("-", 2, 8)
     assert location_of(module) == Location("-", 0, 0)
 
 

@@ -12,7 +12,7 @@ from kc import registry
 from kc.bindings import ir, passmanager
 from kc.context import make_context, parse_module
 from kc.diagnostics import Diagnostic, DiagnosticSink
-from kc.errors import CompileError, PassFailure, PipelineError, UnsupportedError
+from kc.errors import CompileError, InputError, PassFailure, PipelineError, UnsupportedError
 from kc.instrumentation import Instrumentation, PassEvent
 from kc.pass_base import Pass, PassContext
 from kc.pass_manager import PassManager, run_pipeline
@@ -115,6 +115,14 @@ def test_runs_on_a_nested_op_too(module: ir.Module) -> None:
     assert LOG == ["a:2"]
     with pytest.raises(PipelineError, match=r"runs on 'func\.func', but it was given a 'builtin.module'"):
         run_pipeline(module, "func.func(cse)")
+
+
+def test_wrong_ops_are_refused(module: ir.Module) -> None:
+    elsewhere = parse_module(SOURCE, make_context())
+    with pytest.raises(InputError, match="another context"):
+        PassManager.parse("builtin.module(cse)", module.context).run(elsewhere)
+    with pytest.raises(PipelineError, match=r"'test-fail' runs on 'func\.func', not on 'any'"):
+        PassManager.parse("builtin.module(any(test-fail))", module.context)
 
 
 def test_flags_nest_under_the_op_of_the_pass(module: ir.Module) -> None:
