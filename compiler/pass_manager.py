@@ -66,8 +66,8 @@ class PassManager:
 
         Diagnostics go to ``sink``; without one, warnings are shown on stderr, remarks are dropped, and errors are kept
         for the exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the
-        op is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor, InputError
-        when it is of another context.
+        op is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor, and
+        InputError when it is of another context.
         """
         target = op.operation
         if target.context != self.context:

@@ -5,6 +5,7 @@ the pytest process may hold threads of torch or JAX, which a fork would break.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -43,7 +44,12 @@ class LitItem(pytest.Item):
     """One lit test."""
 
     def runtest(self) -> None:
-        result = _server(self.config).run(self.path)
+        try:
+            result = _server(self.config).run(self.path)
+        except (LitFailure, BrokenPipeError):
+            self.config.stash[_SERVER].close()
+            del self.config.stash[_SERVER]  # the next test gets a new one
+            raise
         if result["code"] == "UNSUPPORTED":
             pytest.skip(result["output"] or "unsupported here")
         if result["failed"]:
@@ -88,7 +94,8 @@ class _Server:
     def close(self) -> None:
         """End the process."""
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
         self._process.wait(timeout=30)
 
 
