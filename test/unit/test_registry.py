@@ -84,6 +84,22 @@ def test_registry_is_alphabetical() -> None:
     assert list(REGISTRY) == sorted(REGISTRY)
 
 
+def test_native_names_are_passes_of_this_mlir() -> None:
+    from kc.bindings import ir, passmanager
+    from kc.native_passes import NATIVE_PASSES
+
+    context, wrong = ir.Context(), []
+    for name in NATIVE_PASSES:
+        try:
+            passmanager.PassManager("any", context=context).add(name)
+        except ValueError as error:
+            if "does not refer to a registered pass" in str(error):
+                wrong.append(name)
+    assert not wrong and len(NATIVE_PASSES) > 300
+    assert {"canonicalize", "cse", "one-shot-bufferize", "stablehlo-legalize-to-linalg"} <= set(NATIVE_PASSES)
+    assert not set(NATIVE_PASSES) & set(REGISTRY), "a pass of kc hides a native one"
+
+
 @dataclasses.dataclass(frozen=True)
 class Unnamed(Pass):
     def run(self, op: object, ctx: PassContext) -> None:  # type: ignore[override]
