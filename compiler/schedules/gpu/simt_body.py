@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kc.bindings import arith, llvm
+from kc.bindings import llvm
 from kc.builder.expr import Ops, wide
-from kc.builder.gpu import Value, at, const, for_, if_, load, mlir_type, store
+from kc.builder.gpu import Value, at, const, for_, if_, load
 from kc.builder.gpu_math import DeviceEmitter, accuracy_for
 from kc.builder.gpu_memory import store_run
 from kc.builder.gpu_ops import barrier, block_id, shared_memory, thread_id
-from kc.kernels.expr import Acc, Contraction, Expr, Index, Load, walk
-from kc.schedules.gpu.access import ONE, dim_extent, itemsize
+from kc.kernels.expr import Acc, Contraction, Expr, Index, Load
+from kc.schedules.gpu.access import dim_extent, itemsize
 from kc.schedules.gpu.arguments import DeviceArguments
 from kc.schedules.gpu.contraction.problem import with_init
+from kc.schedules.gpu.simt_fetch import Fetch
 
 if TYPE_CHECKING:
     from kc.schedules.gpu.simt import SimtPlan, SimtSchedule
@@ -112,73 +113,24 @@ class SimtBody:
         self.thread_row, self.thread_column = self.thread // columns, self.thread % columns
         zero = const(0, self.kind)
         square = schedule.thread_rows * schedule.thread_columns
-        first = self.fetch(const(0))
+        factors = (
+            Fetch(self, "m", self.kernel.lhs, schedule.rows, self.pitch_a, 0),
+            Fetch(self, "n", self.kernel.rhs, schedule.columns, self.pitch_b, self.pitch_a * schedule.depth),
+        )
+        first = [factor.load(const(0)) for factor in factors]
+        lengths = [len(values) for values in first]
 
         def step(index: Value, *carried: Value) -> list[Value]:
-            fetched, accumulators = list(carried[: len(first)]), list(carried[len(first) :])
+            fetched, accumulators = list(carried[: sum(lengths)]), list(carried[sum(lengths) :])
             base = (index & 1) * self.buffer
-            self.put(fetched, base)
+            factors[0].put(fetched[: lengths[0]], base)
+            factors[1].put(fetched[lengths[0] :], base)
             barrier()
-            following = self.fetch((index + 1) * schedule.depth)  # in flight under this step's arithmetic
-            return following + self.multiply(accumulators, base)
+            following = [factor.load((index + 1) * schedule.depth) for factor in factors]  # in flight meanwhile
+            return following[0] + following[1] + self.multiply(accumulators, base)
 
-        results = for_(0, steps, 1, first + [zero] * square, step)
-        self.finish(results[len(first) :])
-
-    # -- factors: global memory -> registers -> shared memory
-
-    def shares(self, role: str) -> list[tuple[Value, Value]]:
-        """(position across, position in K) within the tile of each element that the thread fetches."""
-        schedule = self.schedule
-        across = schedule.rows if role == "m" else schedule.columns
-        count = across * schedule.depth // schedule.threads
-        by_k = self._contiguous_in_k(role)
-        fast = schedule.depth if by_k else across
-        result = []
-        for number in range(count):
-            element = self.thread + number * schedule.threads
-            quick, slow = element % fast, element // fast
-            result.append((slow, quick) if by_k else (quick, slow))
-        return result
-
-    def _contiguous_in_k(self, role: str) -> bool:
-        """Whether neighbouring threads should walk K: the factor's loads are contiguous there."""
-        last_k = len(self.plan.groups) - 1
-        root = self.kernel.lhs if role == "m" else self.kernel.rhs
-        items = [self.plan.loads[node] for node in walk(root) if isinstance(node, Load) and node in self.plan.loads]
-        return bool(self.plan.spaces["k"].groups) and any(item.strides[last_k] == ONE for item in items)
-
-    def fetch(self, start_k: Value) -> list[Value]:
-        """The thread's elements of both factors for the K step at ``start_k``; zero outside."""
-        result = []
-        for role, root in (("m", self.kernel.lhs), ("n", self.kernel.rhs)):
-            for across, k in self.shares(role):
-                position, depth = self.starts[role] + across, start_k + k
-                inside = depth.lt(self.sizes["k"])
-                coordinates = self.coordinates(
-                    **{role: position.minimum(self.sizes[role] - 1), "k": depth.minimum(self.sizes["k"] - 1)}
-                )
-                emitter = DeviceEmitter(self.ops, self.leaf(coordinates), self.accuracy)
-                value = self.convert(emitter.value(root))
-                result.append(inside.select(value, const(0, self.kind)))
-        return result
-
-    def convert(self, value: Value) -> Value:
-        """A factor in the accumulator's type."""
-        if value.kind == self.kind:
-            return value
-        target = mlir_type(self.kind)
-        if self.kind[0] == "f":
-            return Value(arith.extf(target, value.ssa) if value.kind[0] == "f" else arith.sitofp(target, value.ssa))
-        return Value(arith.extsi(target, value.ssa))
-
-    def put(self, fetched: list[Value], base: Value) -> None:
-        number = 0
-        for role, pitch, start in (("m", self.pitch_a, 0), ("n", self.pitch_b, self.pitch_a * self.schedule.depth)):
-            for across, k in self.shares(role):
-                offset = (k * pitch + across) * self.size + base
-                store(fetched[number], at(self.shared, offset, start * self.size), self.size)
-                number += 1
+        results = for_(0, steps, 1, first[0] + first[1] + [zero] * square, step)
+        self.finish(results[sum(lengths) :])
 
     # -- arithmetic
 

@@ -16,7 +16,7 @@ from kc.builder.gpu_module import TENSOR_MAP, Device, Host, Parameter
 from kc.kernels.expr import Contraction, Kernel
 from kc.schedules.gpu.access import ONE, Extent, supported
 from kc.schedules.gpu.arguments import Arguments, DeviceArguments
-from kc.schedules.gpu.contraction.config import Tile, pick_tile
+from kc.schedules.gpu.contraction.config import FEW_ROWS, Tile, pick_narrow_tile, pick_tile
 from kc.schedules.gpu.contraction.kernel import ContractionBody
 from kc.schedules.gpu.contraction.maps import operand_map, output_map
 from kc.schedules.gpu.contraction.problem import Problem
@@ -24,13 +24,16 @@ from kc.schedules.gpu.features import Features
 
 __all__ = ["ContractionSchedule"]
 
+_MANY = 1 << 30  # stands for an extent that is only known at run time
+
 
 @dataclasses.dataclass(frozen=True)
 class ContractionSchedule:
-    """``tile`` and the size of the persistent grid."""
+    """``tile``, the size of the persistent grid, and whether the product is computed ``transposed`` (rhs by lhs)."""
 
     tile: Tile
     multiprocessors: int = 132
+    transposed: bool = False
 
     @classmethod
     def pick(cls, kernel: Kernel, features: Features) -> ContractionSchedule | None:
@@ -38,12 +41,20 @@ class ContractionSchedule:
         if not isinstance(kernel, Contraction) or not features.hopper or not supported(kernel.operands):
             return None
         problem = Problem.of(kernel)
-        tile = pick_tile(problem, features) if problem else None
+        if problem is None:
+            return None
+        if (problem.m.static or FEW_ROWS + 1) <= FEW_ROWS and (problem.n.static or _MANY) > (problem.m.static or 0):
+            other = Problem.of(_transposed(kernel))
+            narrow = pick_narrow_tile(other, features) if other else None
+            if narrow:
+                return cls(narrow, features.multiprocessors, True)
+        tile = pick_tile(problem, features)
         return cls(tile, features.multiprocessors) if tile else None
 
     def build(self, kernel: Contraction, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
         location = module.location
+        kernel = _transposed(kernel) if self.transposed else kernel
         problem = Problem.of(kernel)
         assert problem is not None
         stored = [number for number, by_map in enumerate(problem.tensor_outputs) if by_map]
@@ -75,6 +86,11 @@ class ContractionSchedule:
         for size in problem.batch:
             batch = batch * size
         return rows * columns * arguments.host_extent(host, batch)
+
+
+def _transposed(kernel: Contraction) -> Contraction:
+    """The same product with the factors, and so M and N, exchanged."""
+    return dataclasses.replace(kernel, lhs=kernel.rhs, rhs=kernel.lhs, m=kernel.n, n=kernel.m)
 
 
 def _extents(problem: Problem) -> list[Extent]:

@@ -23,6 +23,11 @@ _TILES = {
     (64, 64, 1): 0.3,
 }
 
+# Products with few rows are bound by the other factor's bytes. They are computed transposed: that factor's rows fill
+# wgmma's 64, the few rows become 16, 32 or 64 columns, and no bandwidth of the copy engine goes into padding.
+_NARROW = (16, 32, 64)
+FEW_ROWS = _NARROW[-1]
+
 
 @dataclasses.dataclass(frozen=True)
 class Tile:
@@ -95,11 +100,19 @@ def pick_tile(problem: Problem, features: Features) -> Tile | None:
     return best[1] if best else None
 
 
-def _fit(tile: Tile, staged: bool, features: Features) -> Tile | None:
-    """``tile`` with as many stages as shared memory holds (8 at most)."""
+def pick_narrow_tile(problem: Problem, features: Features) -> Tile | None:
+    """The tile for a transposed product of few columns."""
+    columns = next((width for width in _NARROW if width >= (problem.n.static or FEW_ROWS + 1)), None)
+    if columns is None or not problem.rhs.k_major:
+        return None
+    return _fit(Tile(64, columns, 1, 0), any(problem.tensor_outputs), features, 16)
+
+
+def _fit(tile: Tile, staged: bool, features: Features, most_stages: int = 8) -> Tile | None:
+    """``tile`` with as many stages as shared memory holds."""
     for staging in (2, 1) if staged else (0,):
-        for stages in range(8, 2, -1):
+        for stages in range(most_stages, 2, -1):
             candidate = dataclasses.replace(tile, stages=stages, staging=staging)
-            if stages * BK <= 512 and candidate.shared_bytes <= features.shared:
+            if candidate.shared_bytes <= features.shared:
                 return candidate
     return None

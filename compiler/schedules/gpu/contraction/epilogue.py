@@ -178,10 +178,11 @@ class Epilogue:
 
     def store(self, blocks: list[list[Value]]) -> None:
         """Computes and writes the tile from the accumulators of its 64-row blocks."""
-        for chunk in range(self.tile.columns // _CHUNK):
+        groups = min(_CHUNK, self.tile.columns) // 8
+        for chunk in range(max(1, self.tile.columns // _CHUNK)):
             words: dict[int, list[list[Value]]] = {}
             for block, accumulators in enumerate(blocks):
-                for group in range(chunk * 8, chunk * 8 + 8):
+                for group in range(chunk * groups, chunk * groups + groups):
                     for number, values in enumerate(self._evaluate(accumulators, block, group)):
                         if self.problem.tensor_outputs[number]:
                             words.setdefault(number, []).append(values)
