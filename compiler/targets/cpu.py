@@ -1,4 +1,5 @@
 """CPUs: the host by default, or any LLVM CPU triple as a cross target."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -22,9 +23,9 @@ _BASELINE = {"x86_64": "x86-64-v2", "aarch64": "generic", "riscv64": "generic-rv
 class CpuTarget(Target):
     """A CPU. ``cpu``, ``cpu:znver3``, ``cpu:aarch64-linux-gnu``, ``cpu:triple=x86_64-linux-gnu;cpu=x86-64-v3``.
 
-    ``platform``/``triple=``: LLVM triple, empty for the host's; ``cpu``: LLVM's name, ``host`` for this machine's, ``generic``;
-    ``features``: LLVM's list (``+avx2,-avx512f``), added to the CPU's own; ``opt``: how hard LLVM works on code that no schedule
-    made (``O0`` … ``O3``).
+    ``platform``/``triple=``: LLVM triple, empty for the host's; ``cpu``: LLVM's name, ``host`` for this machine's,
+    ``generic``; ``features``: LLVM's list (``+avx2,-avx512f``), added to the CPU's own; ``opt``: how hard LLVM works
+    on code that no schedule made (``O0`` … ``O3``).
     """
 
     name: ClassVar[str] = "cpu"
@@ -35,7 +36,11 @@ class CpuTarget(Target):
 
     def __post_init__(self) -> None:
         if self.opt not in emit.OPT_LEVELS:
-            raise InputError(f"target 'cpu' has no optimisation level '{self.opt}': one of {', '.join(emit.OPT_LEVELS)}")
+            raise InputError(
+                f"target 'cpu' has no optimisation level '{self.opt}': one of {', '.join(emit.OPT_LEVELS)}"
+            )
+
+    ALIASES: ClassVar[Mapping[str, str]] = {"triple": "platform"}
 
     @classmethod
     def positional(cls, word: str) -> str:
@@ -121,12 +126,11 @@ class CpuTarget(Target):
         from kc.codegen import manifest, units
 
         described = manifest.describe(module, target="cpu", triple=self.triple, cpu=self.processor)
+        described["features"] = [f"+{name}" for name in sorted(self.enabled)]  # the runtime checks that they are there
         files: dict[str, bytes] = {}
         parts = units.split(module, self.opt)
         names = [f"{part.name}.o" for part in parts]
-        objects = emit.many(
-            [functools.partial(self._object, part.text, part.opt) for part in parts]
-        )
+        objects = emit.many([functools.partial(self._object, part.text, part.opt) for part in parts])
         for name, data in zip(names, objects, strict=True):
             files[name] = data
         described["objects"] = names
@@ -161,6 +165,6 @@ class CpuTarget(Target):
             **super().forms(lowered, manifest, files),
             "assembly": lambda: self.text(lowered("llvm"), "asm"),
             "object": whole,
-            "shared-library": lambda: shared_library.link(list(files[name] for name in manifest["objects"]), self.triple),
+            "shared-library": lambda: shared_library.link([files[name] for name in manifest["objects"]], self.triple),
             "header": lambda: shared_library.header(manifest),
         }

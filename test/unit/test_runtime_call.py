@@ -485,3 +485,11 @@ def test_public_names() -> None:
     assert all(getattr(kc.runtime, name) is not None for name in kc.runtime.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         kc.runtime.nothing  # noqa: B018
+
+
+def test_llvms_features_of_this_cpu_are_found_here() -> None:
+    """The names of LLVM and of /proc/cpuinfo go together: code for this CPU runs on it."""
+    binding = pytest.importorskip("llvmlite.binding")
+    from kc.runtime import cpu
+
+    cpu.check_runs_here(binding.get_process_triple(), binding.get_host_cpu_features().flatten())
