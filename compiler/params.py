@@ -1,8 +1,9 @@
 """Parameters: the big constants and bound weights of a module, kept beside it and never as text.
 
-An entry function's argument with the attribute ``{kc.param = N : i64}`` is parameter ``N`` of the module's ``ParamTable``; the
-artifact stores the table's arrays as files and the runtime binds them when the program is loaded.
+An entry function's argument with the attribute ``{kc.param = N : i64}`` is parameter ``N`` of the module's
+``ParamTable``; the artifact stores the table's arrays as files and the runtime binds them when the program is loaded.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -28,7 +29,8 @@ _COMPLEX = {"complex<f32>": "complex64", "complex<f64>": "complex128"}
 class Param:
     """One parameter: ``data`` holds the elements in row-major order, one byte or more each (i1 and i4: one byte each).
 
-    ``dtype`` is the runtime's name of the element type (``f32``, ``bf16``, ``i1``, ``ui8``, ``complex64``), ``shape`` static.
+    ``dtype`` is the runtime's name of the element type (``f32``, ``bf16``, ``i1``, ``ui8``, ``complex64``),
+    ``shape`` static.
     """
 
     dtype: str
@@ -60,8 +62,8 @@ class ParamTable:
     def add(self, data: numpy.ndarray[Any, Any], dtype: str | None = None, shape: tuple[int, ...] | None = None) -> int:
         """Take an array and return its number.
 
-        ``dtype`` is needed where NumPy's own dtype does not tell (``data`` holding the raw bytes of another type), ``shape``
-        where ``data`` is flat. Raises ``ValueError`` when a dtype has no name or the size does not fit.
+        ``dtype`` is needed where NumPy's own dtype does not tell (``data`` holding the raw bytes of another type),
+        ``shape`` where ``data`` is flat. Raises ``ValueError`` when a dtype has no name or the size does not fit.
         """
         import numpy
 

@@ -1,4 +1,5 @@
 """Packing buffers into one arena: offsets such that no two buffers that live at once overlap."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -19,9 +20,10 @@ class Interval:
 def pack(intervals: Sequence[Interval], alignment: int) -> tuple[list[int], int]:
     """Offsets (multiples of ``alignment``) for ``intervals``, and the size of the arena that holds them all.
 
-    Greedy by size, best fit: the largest buffer first, each into the smallest gap that holds it between the buffers already
-    placed that live at the same time (Y. Pisarchyk and J. Lee, "Efficient Memory Management for Deep Neural Net Inference",
-    2020, section 5.2). The arena is never smaller than the largest sum of sizes that live at one time, usually equal to it.
+    Greedy by size, best fit: the largest buffer first, each into the smallest gap that holds it between the buffers
+    already placed that live at the same time (Y. Pisarchyk and J. Lee, "Efficient Memory Management for Deep Neural
+    Net Inference", 2020, section 5.2). The arena is never smaller than the largest sum of sizes that live at one
+    time, usually equal to it.
     """
     count = len(intervals)
     sizes = [-(-interval.size // alignment) * alignment for interval in intervals]

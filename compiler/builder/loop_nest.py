@@ -3,6 +3,7 @@
 ``Nest`` is the plan: loops with their kinds and the places that each operand is read or written at. ``emit`` builds
 ``scf`` around a body that the caller supplies. Plan, then code, so that the plan can be tested and printed by itself.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -24,7 +25,8 @@ WANTED_CHUNKS = 64
 
 @dataclasses.dataclass
 class Loop:
-    """One loop from 0 to ``size``; ``parallel`` or else a reduction; ``sources`` are the dims of the op that it covers."""
+    """One loop from 0 to ``size``; ``parallel`` or else a reduction; ``sources`` are the dims of the op that it
+    covers."""
 
     size: Size
     parallel: bool
@@ -85,7 +87,8 @@ class Nest:
     in_registers: bool = False
 
     def plan(self, grain: int, min_work: int) -> None:
-        """Choose order, registers and chunks. ``grain``: least work of a chunk; ``min_work``: least work worth threads."""
+        """Choose order, registers and chunks. ``grain``: least work of a chunk; ``min_work``: least work worth
+        threads."""
         self._choose_order()
         work = self.cost
         for loop in self.loops:
@@ -111,7 +114,8 @@ class Nest:
         self.chunks = Chunks(count, max(1, min(tile, max(most, -(-tile // 4)))))
 
     def _choose_order(self) -> None:
-        """Innermost goes the loop that steps through most operands with stride one; if it is a reduction, all of them."""
+        """Innermost goes the loop that steps through most operands with stride one; if it is a reduction, all of
+        them."""
         reductions = [loop for loop in self.loops if not loop.parallel]
         parallels = [loop for loop in self.loops if loop.parallel]
         votes: dict[int, int] = {}
@@ -119,6 +123,7 @@ class Nest:
             dim = access.last_dim()
             if dim is not None:
                 votes[dim] = votes.get(dim, 0) + 1
+
         def vote(loop: Loop) -> int:
             return votes.get(loop.sources[-1], 0) if loop.estimate > 1 else 0
 
@@ -200,8 +205,9 @@ def size_value(size: Size) -> ir.Value:
 def emit(nest: Nest, body: Body, yields: Sequence[bool]) -> None:
     """Build ``nest`` at the ambient insertion point and location.
 
-    ``body(point, values)`` gets one value per access (loaded elements; carried values for outputs of a nest in registers) and
-    returns the new value of each output. ``yields[i]`` is False for outputs whose old value the body does not read.
+    ``body(point, values)`` gets one value per access (loaded elements; carried values for outputs of a nest in
+    registers) and returns the new value of each output. ``yields[i]`` is False for outputs whose old value the body
+    does not read.
     """
     if nest.chunks is None:
         _emit_loops(nest, 0, {}, body, yields)

@@ -1,9 +1,11 @@
 """The object cache: what code generation made of an LLVM IR text before, under ``~/.cache/kc``.
 
-``KC_CACHE_DIR`` names another folder, ``KC_CACHE=0`` switches the cache off. No home, a folder that cannot be written and a
-damaged entry all mean a miss, never an error. Entries are written to a temporary name and renamed; each starts with the
-SHA-256 of the rest. When the folder exceeds its limit (``KC_CACHE_LIMIT`` MiB, 1024) the entries used longest ago go.
+``KC_CACHE_DIR`` names another folder, ``KC_CACHE=0`` switches the cache off. No home, a folder that cannot be
+written and a damaged entry all mean a miss, never an error. Entries are written to a temporary name and renamed;
+each starts with the SHA-256 of the rest. When the folder exceeds its limit (``KC_CACHE_LIMIT`` MiB, 1024) the
+entries used longest ago go.
 """
+
 from __future__ import annotations
 
 import contextlib

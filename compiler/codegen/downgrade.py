@@ -1,10 +1,11 @@
 """LLVM IR text of LLVM 24 (torch-mlir) rewritten so that LLVM 22 (llvmlite) reads it.
 
 Two things differ. LLVM 24 prints floating-point literals in forms LLVM 22 refuses: decimals that are not exact in the
-type (``float 1.1``), ``+inf``, ``+qnan``, ``+nan(0x1)``, ``+snan(0x1)``, ``f0x3F800000``; LLVM 22 wants exact hexadecimal
-(``0x…`` spelt as a double for float and double, ``0xH…`` for half, ``0xR…`` for bfloat). And it knows the function
-attribute ``denormal_fpenv(…)``. Everything else in what kc emits parses as it is.
+type (``float 1.1``), ``+inf``, ``+qnan``, ``+nan(0x1)``, ``+snan(0x1)``, ``f0x3F800000``; LLVM 22 wants exact
+hexadecimal (``0x…`` spelt as a double for float and double, ``0xH…`` for half, ``0xR…`` for bfloat). And it knows
+the function attribute ``denormal_fpenv(…)``. Everything else in what kc emits parses as it is.
 """
+
 from __future__ import annotations
 
 import functools
@@ -28,9 +29,9 @@ _DENORMAL = re.compile(r" ?\bdenormal_fpenv\([^()\n]*\)")
 def _round_to_odd(text: str) -> float:
     """``text`` as a double that later rounds correctly to any narrower format.
 
-    Rounding twice (decimal to double to float) can go wrong when the double lands on a tie. Rounding to odd first cannot
-    (S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd",
-    IEEE Transactions on Computers 57(4), 2008): an inexact double is made to have an odd last bit.
+    Rounding twice (decimal to double to float) can go wrong when the double lands on a tie. Rounding to odd first
+    cannot (S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
+    to odd", IEEE Transactions on Computers 57(4), 2008): an inexact double is made to have an odd last bit.
     """
     value = float(text)
     exact, got = Fraction(text), Fraction(value)
@@ -105,7 +106,8 @@ def downgrade(text: str) -> str:
             line_end = text.find("\n", position)
             line_end = len(text) if line_end < 0 else line_end
             kind, quoted = None, False
-        # Split on quotes, so that a type or a literal inside a string ("float 1.1") is not seen; a string has no raw quote.
+        # Split on quotes, so that a type or a literal inside a string ("float 1.1") is not seen; a string has no raw
+        # quote.
         for piece in _pieces(text, scanned, position):
             if piece == '"':
                 quoted = not quoted

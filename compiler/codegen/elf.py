@@ -2,6 +2,7 @@
 
 Only the symbol table is read (System V ABI, chapter "Object Files"; "ELF-64 Object File Format", version 1.5).
 """
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,4 +1,5 @@
 """Machine code from LLVM IR text, in a worker process, through the object cache."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -58,7 +59,9 @@ def _generate(kind: str, text: str, triple: str, cpu: str, features: str, opt: s
         machine = host()
         if cpu == "host":
             if triple and triple.split("-")[0] != machine.triple.split("-")[0]:
-                raise InputError(f"cpu=host is {machine.cpu} of {machine.triple}; name a CPU of {triple} (or 'generic')")
+                raise InputError(
+                    f"cpu=host is {machine.cpu} of {machine.triple}; name a CPU of {triple} (or 'generic')"
+                )
             resolved = (machine.triple, machine.cpu, ",".join(filter(None, (machine.features, features))))
         resolved = (triple or machine.triple, *resolved[1:])
     name = cache.key(_GENERATION, kind, *resolved, opt, reloc, _versions(), text)
@@ -144,8 +147,8 @@ def many(jobs: Sequence[Callable[[], bytes]]) -> list[bytes]:
 
 @functools.lru_cache(maxsize=64)
 def cpu_features(triple: str, cpu: str, features: str) -> frozenset[str]:
-    """The features that code for ``cpu`` may use: those that its name implies (avx, avx2, avx512f, f16c, fma are looked for),
-    with ``features`` applied. Raises ``CompileError`` for a triple that LLVM does not know."""
+    """The features that code for ``cpu`` may use: those that its name implies (avx, avx2, avx512f, f16c, fma are
+    looked for), with ``features`` applied. Raises ``CompileError`` for a triple that LLVM does not know."""
     name = cache.key(_GENERATION, "features", _versions(), triple, cpu, features)
     found = cache.load(name)
     if found is None:

@@ -1,4 +1,5 @@
 """From a module of the llvm level to LLVM IR text."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
 """The manifest of an artifact: what the runtime must know to load and call the code (see ``kc.artifact``)."""
+
 from __future__ import annotations
 
 import json
@@ -15,26 +16,30 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
+# fmt: off
 _LIBM = (
-    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim floor fma "
-    "fmax fmin fmod frexp hypot ldexp lgamma log log10 log1p log2 logb modf nearbyint nextafter pow remainder rint round "
-    "roundeven scalbn sin sincos sinh sqrt tan tanh tgamma trunc"
-).split()
-#: what generated host code may call: the same names as in runtime/src/symbols.cpp (a test compares)
-RUNTIME_SYMBOLS = frozenset(
-    [*_LIBM, *(f"{name}f" for name in _LIBM)]
-    + """
-    _mlir_memref_to_llvm_alloc _mlir_memref_to_llvm_aligned_alloc _mlir_memref_to_llvm_free
-    memcpy memmove memset memcmp kc_raise
-    kc_gpu_launch kc_gpu_tensor_map_encode kc_gpu_memcpy_d2h kc_gpu_memcpy_h2d kc_gpu_memcpy_d2d kc_gpu_memset
-    __kmpc_fork_call __kmpc_push_num_threads __kmpc_global_thread_num __kmpc_barrier
-    __kmpc_for_static_init_4 __kmpc_for_static_init_4u __kmpc_for_static_init_8 __kmpc_for_static_init_8u
-    __kmpc_for_static_fini __kmpc_dispatch_init_4u __kmpc_dispatch_init_8u __kmpc_dispatch_next_4u
-    __kmpc_dispatch_next_8u __kmpc_dispatch_fini_4u __kmpc_dispatch_fini_8u __kmpc_dispatch_deinit
-    __kmpc_critical __kmpc_end_critical __kmpc_reduce __kmpc_end_reduce __kmpc_reduce_nowait __kmpc_end_reduce_nowait
-    __truncsfhf2 __truncdfhf2 __extendhfsf2 __truncsfbf2 __truncdfbf2 __divti3 __modti3 __udivti3 __umodti3
-    """.split()
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf",
+    "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "hypot", "ldexp",
+    "lgamma", "log", "log10", "log1p", "log2", "logb", "modf", "nearbyint", "nextafter", "pow", "remainder", "rint",
+    "round", "roundeven", "scalbn", "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
 )
+#: what generated host code may call: the same names as in runtime/src/symbols.cpp (a test compares)
+RUNTIME_SYMBOLS = frozenset({
+    *_LIBM, *(f"{name}f" for name in _LIBM),
+    "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_aligned_alloc", "_mlir_memref_to_llvm_free", "memrefCopy",
+    "memcpy", "memmove", "memset", "memcmp", "kc_raise",
+    "kc_gpu_launch", "kc_gpu_tensor_map_encode", "kc_gpu_memcpy_d2h", "kc_gpu_memcpy_h2d", "kc_gpu_memcpy_d2d",
+    "kc_gpu_memset",
+    "__kmpc_fork_call", "__kmpc_push_num_threads", "__kmpc_global_thread_num", "__kmpc_barrier",
+    "__kmpc_for_static_init_4", "__kmpc_for_static_init_4u", "__kmpc_for_static_init_8", "__kmpc_for_static_init_8u",
+    "__kmpc_for_static_fini", "__kmpc_dispatch_init_4u", "__kmpc_dispatch_init_8u", "__kmpc_dispatch_next_4u",
+    "__kmpc_dispatch_next_8u", "__kmpc_dispatch_fini_4u", "__kmpc_dispatch_fini_8u", "__kmpc_dispatch_deinit",
+    "__kmpc_critical", "__kmpc_end_critical", "__kmpc_reduce", "__kmpc_end_reduce", "__kmpc_reduce_nowait",
+    "__kmpc_end_reduce_nowait",
+    "__truncsfhf2", "__truncdfhf2", "__extendhfsf2", "__truncsfbf2", "__truncdfbf2",
+    "__divti3", "__modti3", "__udivti3", "__umodti3",
+})
+# fmt: on
 
 
 def describe(module: ir.Module, *, target: str, triple: str, cpu: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 The library holds the generated code only; what that calls of kc's runtime (allocation, threads) stays undefined and is
 found when the library is loaded beside one that brings it (the header says which symbols those are).
 """
+
 from __future__ import annotations
 
 import os
@@ -28,8 +29,9 @@ _C_TYPES = {
 def link(objects: Sequence[bytes], triple: str, linker: str | None = None) -> bytes:
     """The bytes of a shared library made of ``objects``, by the system's C compiler or linker.
 
-    ``linker`` (or ``KC_LINKER``) names the program; by default ``cc``, ``gcc``, ``clang`` are tried for the host's platform
-    and ``<triple>-gcc`` for others, then ``ld.lld`` and ``ld``. Raises ``CompileError`` when there is none or it fails.
+    ``linker`` (or ``KC_LINKER``) names the program; by default ``cc``, ``gcc``, ``clang`` are tried for the host's
+    platform and ``<triple>-gcc`` for others, then ``ld.lld`` and ``ld``. Raises ``CompileError`` when there is none
+    or it fails.
     """
     program = linker or os.environ.get("KC_LINKER") or _find(triple)
     with tempfile.TemporaryDirectory(prefix="kc-link-") as folder:
@@ -81,12 +83,12 @@ def header(manifest: Mapping[str, Any], guard: str = "KC_PROGRAM_H") -> str:
             (argument["dtype"], len(argument["shape"]))
             for entry in manifest["entries"].values()
             for argument in (*entry["args"], *entry["results"])
-            if argument["shape"] is not None
+            if not argument.get("scalar")
         }
     )
     lines = [
-        "/* Made by kc. Entry points take an array of pointers: one to the descriptor of each argument, then one to the",
-        "   descriptor of each result, which the callee fills in; its memory comes from",
+        "/* Made by kc. Entry points take an array of pointers: one to the descriptor of each argument, then one to",
+        "   the descriptor of each result, which the callee fills in; its memory comes from",
         "   _mlir_memref_to_llvm_aligned_alloc and is the caller's to free. */",
         f"#ifndef {guard}",
         f"#define {guard}",
@@ -108,9 +110,10 @@ def header(manifest: Mapping[str, Any], guard: str = "KC_PROGRAM_H") -> str:
         for position, argument in enumerate((*entry["args"], *entry["results"])):
             role = "result" if position >= len(entry["args"]) else argument["kind"]
             what = argument.get("name", "")
-            shape = argument["shape"]
-            text = argument["dtype"] if shape is None else f"{argument['dtype']}[{', '.join(map(_extent, shape))}]"
-            pointer = _C_TYPES.get(argument["dtype"], "uint8_t") if shape is None else _descriptor(argument["dtype"], len(shape))
+            dtype, shape = argument["dtype"], argument["shape"]
+            scalar = argument.get("scalar", False)
+            text = dtype if scalar else f"{dtype}[{', '.join(map(_extent, shape))}]"
+            pointer = _C_TYPES.get(dtype, "uint8_t") if scalar else _descriptor(dtype, len(shape))
             lines.append(f"   args[{position}]: {role} {what}: {text}, a {pointer} *".replace("  ", " ").rstrip())
         lines.append("*/")
         lines.append(f"void kc_entry_{name}(void **args);")

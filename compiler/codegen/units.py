@@ -1,8 +1,10 @@
 """A module of the llvm level cut into pieces that are compiled apart.
 
-What a schedule built is vectorised already: LLVM's IR passes find nothing to do there and cost half of the compile time.
-General loops need them. So scheduled functions go into one object, without IR passes, everything else into another.
+What a schedule built is vectorised already: LLVM's IR passes find nothing to do there and cost half of the compile
+time. General loops need them. So scheduled functions go into one object, without IR passes, everything else into
+another.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -27,8 +29,8 @@ class Unit:
 def split(module: ir.Module, opt: str) -> list[Unit]:
     """``module`` as units; one unit only when there is nothing scheduled or no IR passes are wanted at all.
 
-    Only entry points (``kc_entry_…``) are visible outside the program. Kernels that are called from ``main`` are not inlined
-    into it: LLVM's passes take time that grows faster than the length of a function.
+    Only entry points (``kc_entry_…``) are visible outside the program. Kernels that are called from ``main`` are not
+    inlined into it: LLVM's passes take time that grows faster than the length of a function.
     """
     functions = _functions(module)
     defined = {name for name, function in functions.items() if _is_defined(function)}

@@ -5,10 +5,12 @@ imports llvmlite only; ``workers.py`` is the compiler's side. A message is two b
 and a payload of bytes; requests come on stdin, replies leave on what was stdout (which then points at stderr, because
 LLVM may print there). The child ends when stdin closes.
 
-Request header: ``kind`` (``object``, ``assembly``, ``ir``; ``host`` and ``features`` ask about machines), ``triple`` (empty:
-the host's), ``cpu`` (``host``: the host's, with its features), ``features``, ``opt`` (``O0`` … ``O3``, or ``codegen-only``:
-no IR passes, code generation at level 3), ``reloc``. Payload: LLVM IR text. Reply header: ``ok``, and ``error`` when not.
+Request header: ``kind`` (``object``, ``assembly``, ``ir``; ``host`` and ``features`` ask about machines), ``triple``
+(empty: the host's), ``cpu`` (``host``: the host's, with its features), ``features``, ``opt`` (``O0`` … ``O3``, or
+``codegen-only``: no IR passes, code generation at level 3), ``reloc``. Payload: LLVM IR text. Reply header: ``ok``,
+and ``error`` when not.
 """
+
 from __future__ import annotations
 
 import functools
@@ -68,7 +70,10 @@ def _machine(triple: str, cpu: str, features: str, level: int, reloc: str) -> An
 _PROBES = {
     "avx": ("%ymm", "define <8 x float> @f(<8 x float> %a) { %r = fadd <8 x float> %a, %a\n ret <8 x float> %r }"),
     "avx2": ("vpaddd", "define <8 x i32> @f(<8 x i32> %a) { %r = add <8 x i32> %a, %a\n ret <8 x i32> %r }"),
-    "avx512f": ("%zmm", "define <16 x float> @f(<16 x float> %a) { %r = fadd <16 x float> %a, %a\n ret <16 x float> %r }"),
+    "avx512f": (
+        "%zmm",
+        "define <16 x float> @f(<16 x float> %a) { %r = fadd <16 x float> %a, %a\n ret <16 x float> %r }",
+    ),
     "f16c": ("vcvtps2ph", "define half @f(float %a) { %r = fptrunc float %a to half\n ret half %r }"),
     "fma": (
         "vfmadd",

@@ -1,9 +1,10 @@
 """The compiler's side of the code generation worker: a small pool of child processes that outlive their requests.
 
-A child that dies or exceeds the time limit costs its request a ``CompileError`` with a reproducer on disk; the next request
-gets a fresh child. After ``fork`` (multiprocessing, pytest-xdist, lit's fork format) the child process starts a pool of its
-own and leaves the parent's alone.
+A child that dies or exceeds the time limit costs its request a ``CompileError`` with a reproducer on disk; the next
+request gets a fresh child. After ``fork`` (multiprocessing, pytest-xdist, lit's fork format) the child process
+starts a pool of its own and leaves the parent's alone.
 """
+
 from __future__ import annotations
 
 import atexit
@@ -19,7 +20,8 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from kc.codegen.worker import pack_message
 from kc.errors import CompileError
@@ -35,7 +37,7 @@ class Worker:
     """One child process."""
 
     def __init__(self) -> None:
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the child)
         environment = dict(os.environ)
         # The child must find the same kc and llvmlite as this process, however sys.path came about.
         environment["PYTHONPATH"] = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
@@ -63,7 +65,8 @@ class Worker:
         self._log.close()
 
     def abandon(self) -> None:
-        """Forget a child that belongs to the process this one was forked from (only this process's copies are closed)."""
+        """Forget a child that belongs to the process this one was forked from (only this process's copies are
+        closed)."""
         for stream in (self._process.stdin, self._process.stdout, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -182,7 +185,8 @@ def timeout_seconds() -> float:
 
 
 def reproducer(header: dict[str, Any], text: str) -> str:
-    """Write ``text`` with the options that go with it to a file and return its path (empty if no file can be written)."""
+    """Write ``text`` with the options that go with it to a file and return its path (empty if no file can be
+    written)."""
     name = f"kc-codegen-{hashlib.sha256(text.encode()).hexdigest()[:12]}.ll"
     path = os.path.join(os.environ.get("KC_REPRODUCER_DIR") or tempfile.gettempdir(), name)
     options = " ".join(f"{key}={value}" for key, value in header.items())
@@ -205,5 +209,7 @@ def run(header: dict[str, Any], text: str = "") -> tuple[dict[str, Any], bytes]:
     if not reply["ok"]:
         path = reproducer(header, text) if text else ""
         hint = f"; reproducer: {path}" if path else ""
-        raise CompileError(f"LLVM code generation failed for {header.get('triple') or 'the host'}: {reply['error']}{hint}")
+        raise CompileError(
+            f"LLVM code generation failed for {header.get('triple') or 'the host'}: {reply['error']}{hint}"
+        )
     return reply, result

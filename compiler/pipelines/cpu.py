@@ -1,4 +1,5 @@
 """The CPU's road: kernels on linalg, scheduled or general, down to LLVM."""
+
 from __future__ import annotations
 
 from kc.pipelines import Phase

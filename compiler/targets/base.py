@@ -1,4 +1,5 @@
 """What a target is, and how one is named in text."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -24,10 +25,13 @@ TARGETS: dict[str, str] = {
 class Target:
     """Base of all targets: an immutable description that passes may read, with the road down to it.
 
-    A subclass sets ``name`` and has its options as fields; ``positional`` names the field that a word without ``=`` sets.
+    A subclass sets ``name`` and has its options as fields; ``positional`` names the field that a word without ``=``
+    sets.
     """
 
     name: ClassVar[str] = ""
+    #: other names of options
+    ALIASES: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def positional(cls, word: str) -> str:
@@ -79,14 +83,17 @@ class Target:
 
         ``lowered`` gives the module at a level, ``manifest`` and ``files`` are what ``generate`` returned.
         """
-        return {"llvm-ir": lambda: self.text(lowered("llvm"), "llvm-ir"), "asm": lambda: self.text(lowered("llvm"), "asm")}
+        return {
+            "llvm-ir": lambda: self.text(lowered("llvm"), "llvm-ir"),
+            "asm": lambda: self.text(lowered("llvm"), "asm"),
+        }
 
 
 def get_target(text: str | Target) -> Target:
     """The target that ``text`` names: ``name`` or ``name:option;option``, an option being ``key=value`` or one word.
 
-    ``cpu``, ``cpu:znver3``, ``cpu:aarch64-linux-gnu``, ``cpu:triple=aarch64-linux-gnu;cpu=neoverse-n1``, ``nvptx:sm_80``.
-    Raises InputError for a name or an option that does not exist.
+    ``cpu``, ``cpu:znver3``, ``cpu:aarch64-linux-gnu``, ``cpu:triple=aarch64-linux-gnu;cpu=neoverse-n1``,
+    ``nvptx:sm_80``. Raises InputError for a name or an option that does not exist.
     """
     if isinstance(text, Target):
         return text
@@ -98,7 +105,7 @@ def get_target(text: str | Target) -> Target:
         key, equals, value = word.partition("=")
         if not equals:
             key, value = cls.positional(word), word
-        field = fields.get(key.replace("_", "-"))
+        field = fields.get(cls.ALIASES.get(key, key).replace("_", "-"))
         if field is None:
             raise InputError(f"target '{name}' has no option '{key}'; it has {', '.join(fields) or 'none'}")
         if field.name in values:

@@ -1,4 +1,5 @@
 """``kc-externalize-constants``: big constants become parameters of the entry functions."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -16,11 +17,13 @@ _CONSTANTS = ("stablehlo.constant", "arith.constant")
 
 @dataclasses.dataclass(frozen=True)
 class ExternalizeConstants(Pass):
-    """Turn constants above ``threshold`` bytes into trailing arguments ``{kc.param = N}``, their bytes into the ParamTable.
+    """Turn constants above ``threshold`` bytes into trailing arguments ``{kc.param = N}``, their bytes into the
+    ParamTable.
 
     Text is no place for weights: printing, translating and parsing them costs seconds per MB. Splats stay (they take no
     room). A private function that holds such a constant, or calls one that does, gets the argument too, and so do its
-    calls; a function that is used other than by ``func.call`` keeps its constants. Equal constants share a parameter. ::
+    calls; a function that is used other than by ``func.call`` keeps its constants. Equal constants share a
+    parameter. ::
 
         func.func @main(%x: tensor<512xf32>) -> tensor<512xf32> {
           %w = arith.constant dense_resource<w> : tensor<512xf32>
@@ -44,9 +47,7 @@ class ExternalizeConstants(Pass):
         functions = _functions(op)
         calls = {name: _calls(function) for name, function in functions.items()}
         fixed = _reachable(_used_otherwise(op, set(functions)), calls)  # these cannot take or pass another argument
-        constants = {
-            name: self._collect(function, table) for name, function in functions.items() if name not in fixed
-        }
+        constants = {name: self._collect(function, table) for name, function in functions.items() if name not in fixed}
         needs = {name: {number for _, number in found} for name, found in constants.items()}
         changed = True
         while changed:  # callers need what their callees need; a few rounds even for recursion
@@ -58,9 +59,7 @@ class ExternalizeConstants(Pass):
                         needs[name] |= missing
                         changed = True
         arguments = {
-            name: _add_arguments(functions[name], sorted(numbers), table)
-            for name, numbers in needs.items()
-            if numbers
+            name: _add_arguments(functions[name], sorted(numbers), table) for name, numbers in needs.items() if numbers
         }
         for name, found in constants.items():
             for constant, number in found:
@@ -155,8 +154,10 @@ def _add_arguments(function: ir.Operation, numbers: list[int], table: params.Par
     block = function.regions[0].blocks[0]
     kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     inputs = list(kind.inputs)
-    given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else None
-    attributes = list(ir.ArrayAttr(given)) if given is not None else [ir.DictAttr.get({}) for _ in inputs]
+    if "arg_attrs" in function.attributes:
+        attributes = list(ir.ArrayAttr(function.attributes["arg_attrs"]))
+    else:
+        attributes = [ir.DictAttr.get({}) for _ in inputs]
     public = "sym_visibility" not in function.attributes or (
         ir.StringAttr(function.attributes["sym_visibility"]).value == "public"
     )

@@ -1,4 +1,5 @@
 """``kc-emit-entry-points``: one C function per public function, callable through an array of pointers."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,8 +19,8 @@ PREFIX = "kc_entry_"
 class EmitEntryPoints(Pass):
     """For each function with a C interface, ``void kc_entry_f(void **args)``, which the runtime calls.
 
-    ``args`` holds a pointer per argument, then one per result: to the memref descriptor, or to the scalar itself. Result
-    descriptors are written by the callee. ::
+    ``args`` holds a pointer per argument, then one per result: to the memref descriptor, or to the scalar itself.
+    Result descriptors are written by the callee. ::
 
         llvm.func @_mlir_ciface_f(%result: !llvm.ptr, %x: !llvm.ptr, %n: i64)
 
@@ -46,7 +47,9 @@ class EmitEntryPoints(Pass):
             if wrapper is None or not len(function.regions[0].blocks):
                 continue
             if PREFIX + name in functions:
-                ctx.error(function, f"'@{PREFIX}{name}' exists already; that name is kept for the entry point of '@{name}'")
+                ctx.error(
+                    function, f"'@{PREFIX}{name}' exists already; that name is kept for the entry point of '@{name}'"
+                )
             text = _entry(name, str(_type(function)), str(_type(wrapper)))
             module = ir.Module.parse(text, op.context)
             for made in walk_ops(module, "llvm.func"):

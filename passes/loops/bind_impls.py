@@ -1,4 +1,5 @@
 """``kc-bind-impls``: calls of scheduled kernels go to what their schedules built."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 class BindImpls(Pass):
     """Redirect calls of a kernel ``@k {kc.impl = @k__impl}`` to ``@k__impl`` and erase the kernel's reference body.
 
-    Until bufferization is over, the linalg body of a kernel says what it does, so that the analysis of buffers sees it; from
-    here on the schedule's code takes its place. Both must have the same arguments and no results (destinations are
-    arguments). An ``@k__impl`` that nothing calls goes too. ::
+    Until bufferization is over, the linalg body of a kernel says what it does, so that the analysis of buffers sees
+    it; from here on the schedule's code takes its place. Both must have the same arguments and no results
+    (destinations are arguments). An ``@k__impl`` that nothing calls goes too. ::
 
         func.func private @k0(%x: memref<4xf32>, %out: memref<4xf32>) attributes {kc.kernel, kc.impl = @k0__impl} {…}
         call @k0(%a, %b) : (memref<4xf32>, memref<4xf32>) -> ()

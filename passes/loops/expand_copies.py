@@ -1,4 +1,5 @@
 """``kc-expand-copies``: copies between memrefs that are not both contiguous become loops."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 class ExpandCopies(Pass):
     """Lower ``memref.copy`` with a strided side to loops of loads and stores.
 
-    Contiguous copies stay: they become ``memcpy``. Upstream would call a C++ library function for the others, which kc's
-    runtime does not have and which is slow besides. ``grain`` and ``min-work`` are as in ``kc-linalg-to-loops``. ::
+    Contiguous copies stay: they become ``memcpy``. Upstream would call a C++ library function for the others, which
+    kc's runtime does not have and which is slow besides. ``grain`` and ``min-work`` are as in
+    ``kc-linalg-to-loops``. ::
 
         memref.copy %a, %b : memref<4x8xf32> to memref<4x8xf32, strided<[16, 1]>>
 

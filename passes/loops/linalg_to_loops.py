@@ -1,4 +1,5 @@
 """``kc-linalg-to-loops``: bufferized linalg.generic ops to loops that LLVM can vectorise and threads can share."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -20,14 +21,15 @@ _REASSOCIABLE = frozenset({"arith.addf", "arith.mulf"})
 class LinalgToLoops(Pass):
     """Lower ``linalg.generic`` on memrefs (run ``linalg-generalize-named-ops`` first) to ``scf`` loops.
 
-    This is the general road: correct for every linalg.generic, fast where no schedule was needed. Adjacent loops that all
-    operands walk in step become one. The innermost loop is the one that most operands have contiguous; where that is a
-    reduction, the outputs are carried in registers through the reduction loops, and its additions may be reassociated
-    (``strict-fp`` forbids it), which lets LLVM vectorise it. When the work is at least ``min-work`` scalar ops, outer
-    parallel loops become one ``scf.parallel`` over chunks of at least ``grain`` ops each; inside a parallel loop nothing is
-    made parallel again. ``grain=0`` makes all loops sequential. ::
+    This is the general road: correct for every linalg.generic, fast where no schedule was needed. Adjacent loops
+    that all operands walk in step become one. The innermost loop is the one that most operands have contiguous;
+    where that is a reduction, the outputs are carried in registers through the reduction loops, and its additions
+    may be reassociated (``strict-fp`` forbids it), which lets LLVM vectorise it. When the work is at least
+    ``min-work`` scalar ops, outer parallel loops become one ``scf.parallel`` over chunks of at least ``grain`` ops
+    each; inside a parallel loop nothing is made parallel again. ``grain=0`` makes all loops sequential. ::
 
-        linalg.generic {iterator_types = ["parallel", "reduction"], …} ins(%x : memref<4x8xf32>) outs(%s : memref<4xf32>)
+        linalg.generic {iterator_types = ["parallel", "reduction"], …} ins(%x : memref<4x8xf32>) outs(%s :
+        memref<4xf32>)
 
     becomes ::
 
@@ -77,7 +79,9 @@ class LinalgToLoops(Pass):
         nest = Nest(loops, accesses, outputs, cost=max(1, len(ops) - 1 + len(operands)))
         yields = [any(True for _ in argument.uses) for argument in list(block.arguments)[inputs:]]
         if any(not kind for kind in kinds) and not all(yields):
-            yields = [True] * outputs  # an output that a reduction does not read still keeps its value when no loop runs
+            yields = [
+                True
+            ] * outputs  # an output that a reduction does not read still keeps its value when no loop runs
         nest.plan(0 if _inside_threads(generic) else self.grain, self.min_work)
         if not self.strict_fp and not all(kinds):
             _allow_reassociation(block, inputs, ops)
@@ -103,7 +107,8 @@ class LinalgToLoops(Pass):
 
 
 def _ops_of(generic: ir.Operation) -> list[ir.Operation]:
-    """The ops of the body itself, the terminator last (walking creates no OpViews, so it imports no dialect modules)."""
+    """The ops of the body itself, the terminator last (walking creates no OpViews, so it imports no dialect
+    modules)."""
     found: list[ir.Operation] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:

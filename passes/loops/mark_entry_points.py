@@ -1,4 +1,5 @@
 """``kc-mark-entry-points``: what bufferization and the LLVM lowering must know of public functions."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 class MarkEntryPoints(Pass):
     """Mark public functions: their tensor arguments are the caller's and never written, their C interface is wanted.
 
-    An argument with the attribute ``kc.donated`` may be written. What the runtime must know of the signature is written down
-    as JSON in ``kc.signature``, because element types and shapes are gone once buffers are LLVM structs: dtypes (signs from
-    ``kc.dtype``), shapes (symbols of dynamic extents from ``kc.dims``), which arguments are parameters. ::
+    An argument with the attribute ``kc.donated`` may be written. What the runtime must know of the signature is
+    written down as JSON in ``kc.signature``, because element types and shapes are gone once buffers are LLVM
+    structs: dtypes (signs from ``kc.dtype``), shapes (symbols of dynamic extents from ``kc.dims``), which arguments
+    are parameters. ::
 
         func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32> {kc.donated})
 
@@ -58,12 +60,15 @@ class MarkEntryPoints(Pass):
 def signature(function: ir.Operation) -> dict[str, list[dict[str, Any]]]:
     """The manifest's description of a function on tensors: ``{"args": […], "results": […]}``.
 
-    An argument has ``name``, ``dtype``, ``shape`` (an extent is an int, a symbol's name, or None) and ``kind`` (``input``, or
-    ``param`` with the number in ``param``); a result has ``dtype`` and ``shape``; a scalar has the shape None.
+    An argument has ``name``, ``dtype``, ``shape`` (an extent is an int, a symbol's name, or None) and ``kind``
+    (``input``, or ``param`` with the number in ``param``); a result has ``dtype`` and ``shape``; what travels by
+    value has ``scalar``.
     """
     kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     args = []
-    for position, (type_, entries) in enumerate(zip(kind.inputs, _entries(function, "arg_attrs", len(kind.inputs)), strict=True)):
+    for position, (type_, entries) in enumerate(
+        zip(kind.inputs, _entries(function, "arg_attrs", len(kind.inputs)), strict=True)
+    ):
         name = next((entries[key].value for key in ("kc.name", "jax.arg_info") if key in entries), f"arg{position}")
         described = {"name": name, **_describe(type_, entries)}
         if params.ATTRIBUTE in entries:
@@ -86,9 +91,11 @@ def _entries(function: ir.Operation, name: str, count: int) -> list[dict[str, An
 
 def _describe(type_: ir.Type, entries: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(type_, ir.RankedTensorType):
-        return {"dtype": params.type_dtype(type_), "shape": None}
+        return {"dtype": params.type_dtype(type_), "shape": [], "scalar": True}
     tensor = ir.RankedTensorType(type_)
-    dtype = ir.StringAttr(entries["kc.dtype"]).value if "kc.dtype" in entries else params.type_dtype(tensor.element_type)
+    dtype = (
+        ir.StringAttr(entries["kc.dtype"]).value if "kc.dtype" in entries else params.type_dtype(tensor.element_type)
+    )
     symbols = [ir.StringAttr(s).value for s in ir.ArrayAttr(entries["kc.dims"])] if "kc.dims" in entries else []
     shape: list[int | str | None] = []
     for axis in range(tensor.rank):

@@ -1,4 +1,5 @@
 """``kc-own-results``: every buffer that an entry function returns is its caller's alone."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -19,9 +20,9 @@ _VIEWS = frozenset({"memref.cast", "memref.collapse_shape", "memref.expand_shape
 class OwnResults(Pass):
     """Copy what a public function returns unless it is a whole allocation of its own that is returned once.
 
-    The caller frees each result. Returning an argument, a constant, a part of a buffer, or one buffer twice would free what
-    is not there to be freed. Run after bufferization, before deallocation. A value that comes out of a loop or a branch is
-    copied, because it may be any of those. ::
+    The caller frees each result. Returning an argument, a constant, a part of a buffer, or one buffer twice would
+    free what is not there to be freed. Run after bufferization, before deallocation. A value that comes out of a
+    loop or a branch is copied, because it may be any of those. ::
 
         %a = memref.alloc() : memref<4xf32>
         return %a, %a, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>

@@ -1,4 +1,5 @@
 """``kc-plan-memory``: the static buffers of a function share one allocation."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -21,11 +22,11 @@ _CONCURRENT = frozenset({"scf.parallel", "scf.forall", "omp.parallel", "gpu.laun
 class PlanMemory(Pass):
     """Pack the statically shaped buffers of each function into one arena, by liveness.
 
-    A buffer takes part when its ``memref.alloc`` and its ``memref.dealloc`` stand in the same block: it then lives from one
-    to the other, and two buffers that never live at once may have the same place. Buffers inside ``scf.for``, ``scf.while``
-    and ``scf.if`` take part too, which also moves their allocation out of the loop; those in loops that run in parallel,
-    those of dynamic shape and those that the function returns keep their own allocation. Every buffer starts at a multiple
-    of ``alignment`` bytes. With ``report`` a remark tells the sizes. ::
+    A buffer takes part when its ``memref.alloc`` and its ``memref.dealloc`` stand in the same block: it then lives
+    from one to the other, and two buffers that never live at once may have the same place. Buffers inside
+    ``scf.for``, ``scf.while`` and ``scf.if`` take part too, which also moves their allocation out of the loop; those
+    in loops that run in parallel, those of dynamic shape and those that the function returns keep their own
+    allocation. Every buffer starts at a multiple of ``alignment`` bytes. With ``report`` a remark tells the sizes. ::
 
         %a = memref.alloc() : memref<16xf32>      // used, then
         memref.dealloc %a : memref<16xf32>
@@ -118,8 +119,8 @@ class _Buffer:
 def _buffers(function: ir.Operation) -> list[_Buffer]:
     """The buffers of ``function`` that can be planned, in the order of their allocation.
 
-    Times are positions in a walk that sees an op before what is inside it, so a buffer outside a loop that is freed after it
-    lives through all of the loop's positions.
+    Times are positions in a walk that sees an op before what is inside it, so a buffer outside a loop that is freed
+    after it lives through all of the loop's positions.
     """
     found: list[_Buffer] = []
     open_allocs: dict[ir.Value, tuple[ir.Operation, int, ir.Operation]] = {}

@@ -1,4 +1,5 @@
 """``kc-simplify-deallocs``: buffers that are plainly a block's own are freed without the ownership machinery."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -29,9 +30,10 @@ _VIEWS = frozenset(
 class SimplifyDeallocs(Pass):
     """Take allocations out of ``bufferization.dealloc`` that need no check at run time, as ``memref.dealloc``.
 
-    ``ownership-based-buffer-deallocation`` frees all buffers of a block by one op; upstream's simplification compares each
-    pair in it, which takes seconds for a few thousand buffers. A buffer that is an allocation itself, owned for certain, and
-    that nothing else in the op may alias is freed directly. The rest is left to ``buffer-deallocation-simplification``. ::
+    ``ownership-based-buffer-deallocation`` frees all buffers of a block by one op; upstream's simplification
+    compares each pair in it, which takes seconds for a few thousand buffers. A buffer that is an allocation itself,
+    owned for certain, and that nothing else in the op may alias is freed directly. The rest is left to
+    ``buffer-deallocation-simplification``. ::
 
         bufferization.dealloc (%a, %b : memref<4xf32>, memref<8xf32>) if (%true, %c)
 
@@ -99,9 +101,9 @@ def _root(value: ir.Value) -> ir.Value:
         if isinstance(owner, ir.Block):
             return value
         name = owner.operation.name
-        if name == "memref.extract_strided_metadata":  # the form in which the op holds views: their base buffer
-            value = owner.operation.operands[0]
-        elif name in _VIEWS:
+        if (
+            name == "memref.extract_strided_metadata" or name in _VIEWS
+        ):  # the form in which the op holds views: their base buffer
             value = owner.operation.operands[0]
         else:
             return value
@@ -114,7 +116,8 @@ def _is_alloc(value: ir.Value) -> bool:
 
 
 def _may_be_anything(root: ir.Value) -> bool:
-    """Whether ``root`` may alias an allocation of the same function: anything but an allocation, a constant, an entry argument."""
+    """Whether ``root`` may alias an allocation of the same function: anything but an allocation, a constant, an
+    entry argument."""
     owner = root.owner
     if isinstance(owner, ir.Block):
         return owner.owner.operation.name != "func.func"

@@ -1,4 +1,5 @@
 """``kc-split-empty-tensors``: every destination has a ``tensor.empty`` of its own."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class SplitEmptyTensors(Pass):
-    """Give each user of a shared ``tensor.empty`` its own, and each reduction on a shared ``linalg.fill`` of one its own.
+    """Give each user of a shared ``tensor.empty`` its own, and each reduction on a shared ``linalg.fill`` of one its
+    own.
 
-    CSE merges empty tensors of one shape. Bufferization then sees one buffer with many writers: it copies, and its analysis
-    takes time that grows with the cube of the number of users. ::
+    CSE merges empty tensors of one shape. Bufferization then sees one buffer with many writers: it copies, and its
+    analysis takes time that grows with the cube of the number of users. ::
 
         %e = tensor.empty() : tensor<4xf32>
         %a = linalg.map … outs(%e)
@@ -72,7 +74,7 @@ def _overwrites(user: ir.Operation, number: int) -> bool:
     if user.name.startswith("linalg."):
         if "operandSegmentSizes" not in user.attributes:
             return number == len(user.operands) - 1
-        return number >= list(user.attributes["operandSegmentSizes"])[0]
+        return number >= user.attributes["operandSegmentSizes"][0]
     if user.name == "tensor.insert_slice":
         return number == 1
     return user.name in ("func.call", "scf.for", "scf.while", "scf.forall", "tensor.insert", "tensor.scatter")

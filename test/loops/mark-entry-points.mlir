@@ -8,7 +8,7 @@
 // CHECK-SAME: %{{.*}}: i64
 // CHECK-SAME: kc.signature = "{\22args\22: [{\22name\22: \22arg0\22, \22dtype\22: \22ui8\22, \22shape\22: [4, \22n\22], \22kind\22: \22input\22}
 // CHECK-SAME: {\22name\22: \22arg2\22, \22dtype\22: \22bf16\22, \22shape\22: [3], \22kind\22: \22param\22, \22param\22: 7}
-// CHECK-SAME: {\22name\22: \22arg3\22, \22dtype\22: \22i64\22, \22shape\22: null, \22kind\22: \22input\22}
+// CHECK-SAME: {\22name\22: \22arg3\22, \22dtype\22: \22i64\22, \22shape\22: [], \22scalar\22: true, \22kind\22: \22input\22}
 // CHECK-SAME: \22results\22: [{\22dtype\22: \22complex64\22, \22shape\22: [null]}]
 // CHECK-SAME: llvm.emit_c_interface
 func.func @main(%a: tensor<4x?xi8> {kc.dtype = "ui8", kc.dims = ["four", "n"]}, %b: tensor<2xf32> {kc.donated},

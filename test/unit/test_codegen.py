@@ -1,10 +1,12 @@
 """Code generation: the IR text for LLVM 22, the worker process, the object cache, ELF symbols, shared libraries."""
+
 from __future__ import annotations
 
 import ctypes
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import threading
 
 import numpy as np
 import pytest
+
 from kc.codegen import cache, elf, emit, llvm_ir, shared_library, units, workers
 from kc.codegen.downgrade import downgrade, literal_bits
 from kc.context import make_context, parse_module
@@ -35,7 +38,8 @@ def _bits_back(kind: str, bits: int) -> int:
     width = {"half": 16, "bfloat": 16, "float": 32, "double": 64}[kind]
     names = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
     module = parse_module(
-        f"llvm.mlir.global external constant @g(0x{bits:0{width // 4}X} : {names[kind]}) : {names[kind]}", make_context()
+        f"llvm.mlir.global external constant @g(0x{bits:0{width // 4}X} : {names[kind]}) : {names[kind]}",
+        make_context(),
     )
     data = emit.host_object(llvm_ir.translate(module.operation), opt="O0")
     index = _section_data(data, width // 8)
@@ -63,7 +67,9 @@ def test_literals_are_bit_exact(kind):
     generator = random.Random(7)
     values = {0, 1 << (width - 1), 1, (1 << mantissa) - 1, 1 << mantissa, ((1 << exponent) - 1) << mantissa}
     values |= {generator.getrandbits(width) for _ in range(150)}
-    values |= {(((1 << exponent) - 1) << mantissa) | (1 << (mantissa - 1)) | generator.getrandbits(mantissa) for _ in range(5)}
+    values |= {
+        (((1 << exponent) - 1) << mantissa) | (1 << (mantissa - 1)) | generator.getrandbits(mantissa) for _ in range(5)
+    }
     types = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
     ordered = sorted(values)
     text = "\n".join(
@@ -147,7 +153,10 @@ def test_translate_names_what_it_cannot():
 
 
 def test_object_defines_and_needs():
-    text = ADD + "declare float @expf(float)\ndefine float @e(float %x) {\n  %y = call float @expf(float %x)\n  ret float %y\n}\n"
+    text = (
+        ADD + "declare float @expf(float)\ndefine float @e(float %x) {\n"
+        "  %y = call float @expf(float %x)\n  ret float %y\n}\n"
+    )
     assert elf.symbols(emit.host_object(text)) == elf.Symbols(("add", "e"), ("expf",))
     with pytest.raises(ValueError, match="not a 64-bit"):
         elf.symbols(b"MZ")
@@ -180,7 +189,10 @@ def test_ptx_and_its_externals():
     assert ".target sm_80" in ptx and ".entry k(" in ptx
     with pytest.raises(InputError, match="not an NVIDIA chip"):
         emit.ptx(text, "gfx90a")
-    calls = "declare float @__nv_expf(float)\ndefine float @f(float %x) {\n  %y = call float @__nv_expf(float %x)\n  ret float %y\n}\n"
+    calls = (
+        "declare float @__nv_expf(float)\ndefine float @f(float %x) {\n"
+        "  %y = call float @__nv_expf(float %x)\n  ret float %y\n}\n"
+    )
     with pytest.raises(CompileError, match="calls __nv_expf, which nothing defines"):
         emit.ptx(calls, "sm_80", "+ptx78")
 
@@ -195,14 +207,19 @@ def test_bad_ir_names_a_reproducer(tmp_path):
 
 
 def test_a_crash_of_llvm_is_an_error_and_the_next_request_works():
-    text = "define <vscale x 4 x i32> @f(<vscale x 4 x i32> %a) {\n  %b = add <vscale x 4 x i32> %a, %a\n  ret <vscale x 4 x i32> %b\n}\n"
+    text = (
+        "define <vscale x 4 x i32> @f(<vscale x 4 x i32> %a) {\n"
+        "  %b = add <vscale x 4 x i32> %a, %a\n  ret <vscale x 4 x i32> %b\n}\n"
+    )
     with pytest.raises(CompileError, match=r"process died \(signal SIGABRT: LLVM ERROR"):
         emit.host_object(text, triple="x86_64-unknown-linux-gnu", cpu="x86-64")
     assert elf.symbols(emit.host_object(ADD)).defined == ("add",)
 
 
 def test_a_request_that_takes_too_long(monkeypatch):
-    monkeypatch.setenv("KC_CODEGEN_TIMEOUT", "0.0001")
+    emit.host_object(ADD)
+    os.kill(workers._pool._idle[-1]._process.pid, signal.SIGSTOP)
+    monkeypatch.setenv("KC_CODEGEN_TIMEOUT", "0.3")
     with pytest.raises(CompileError, match="longer than the limit"):
         emit.host_object(ADD + "; slow")
     monkeypatch.delenv("KC_CODEGEN_TIMEOUT")
@@ -213,7 +230,8 @@ def test_fork_and_threads():
     emit.host_object(ADD)
     results = []
     threads = [
-        threading.Thread(target=lambda i=i: results.append(emit.host_object(ADD.replace("@add", f"@add{i}")))) for i in range(4)
+        threading.Thread(target=lambda i=i: results.append(emit.host_object(ADD.replace("@add", f"@add{i}"))))
+        for i in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -232,9 +250,7 @@ def test_fork_and_threads():
 
 def test_workers_end_with_the_process():
     code = (
-        "from kc.codegen import emit, workers\n"
-        f"emit.host_object({ADD!r})\n"
-        "print(workers._pool._idle[0]._process.pid)\n"
+        f"from kc.codegen import emit, workers\nemit.host_object({ADD!r})\nprint(workers._pool._idle[0]._process.pid)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "KC_CACHE": "0"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120)
@@ -333,7 +349,7 @@ def test_shared_library_and_header(tmp_path):
             "f": {
                 "args": [
                     {"name": "x", "dtype": "f32", "shape": [4, None], "kind": "input"},
-                    {"name": "n", "dtype": "i64", "shape": None, "kind": "input"},
+                    {"name": "n", "dtype": "i64", "shape": [], "scalar": True, "kind": "input"},
                     {"name": "w", "dtype": "bf16", "shape": [], "kind": "param", "param": 0},
                 ],
                 "results": [{"dtype": "complex64", "shape": ["n"]}],
@@ -343,7 +359,8 @@ def test_shared_library_and_header(tmp_path):
     header = shared_library.header(manifest)
     (tmp_path / "kc.h").write_text(header)
     (tmp_path / "t.c").write_text(
-        '#include "kc.h"\nint main(void) { kc_f32_2d x; kc_bf16_0d w; kc_complex64_1d r; x.sizes[1] = 3; (void)w; (void)r;\n'
+        '#include "kc.h"\nint main(void) { kc_f32_2d x; kc_bf16_0d w; kc_complex64_1d r;\n'
+        "x.sizes[1] = 3; (void)w; (void)r;\n"
         "return sizeof x == 56 && sizeof w == 24 ? 0 : 1; }\n"
     )
     subprocess.run(["cc", "-Wall", "-Werror", "-std=c99", "t.c", "-o", "t"], cwd=tmp_path, check=True)
