@@ -122,3 +122,79 @@ func.func @copies_and_windows(%a: memref<8x4xf32, strided<[1, 8]>>, %b: memref<8
   }
   return
 }
+
+// -----
+
+// The fill in front of a reduction goes: its scalar is where the reduction starts. One that something reads stays.
+// CHECK-LABEL: func.func @fills
+// CHECK-SAME: (%[[X:.*]]: memref<5000xf32>, %[[S:.*]]: f32, %[[A:.*]]: memref<f32>, %[[B:.*]]: memref<f32>)
+// CHECK: gpu.launch
+// CHECK: memref.store %[[S]], %[[B]][]
+// CHECK: gpu.launch
+// CHECK-NOT: memref.load %[[A]]
+// CHECK: arith.addf %[[S]], %{{.*}} : f32
+// CHECK: memref.store %{{.*}}, %[[A]][]
+// CHECK: memref.copy %[[B]]
+// CHECK: gpu.launch
+// CHECK: memref.load %[[B]][]
+func.func @fills(%x: memref<5000xf32>, %s: f32, %a: memref<f32>, %b: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%s : f32) outs(%a : memref<f32>) {
+  ^bb0(%i: f32, %o: f32):
+    linalg.yield %i : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%s : f32) outs(%b : memref<f32>) {
+  ^bb0(%i: f32, %o: f32):
+    linalg.yield %i : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<5000xf32>) outs(%a : memref<f32>) {
+  ^bb0(%i: f32, %o: f32):
+    %t = arith.addf %o, %i : f32
+    linalg.yield %t : f32
+  }
+  %c = memref.alloc() : memref<f32>
+  memref.copy %b, %c : memref<f32> to memref<f32>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<5000xf32>) outs(%b : memref<f32>) {
+  ^bb0(%i: f32, %o: f32):
+    %t = arith.addf %o, %i : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %c : memref<f32>
+  return
+}
+
+// -----
+
+// Arg max: every thread picks from a part of its own, the tree combines neighbours, so the order is kept.
+// CHECK-LABEL: func.func @pick
+// CHECK: gpu.launch {{.*}} workgroup(%[[V:.*]] : memref<256xf32, #gpu.address_space<workgroup>>, %[[I:.*]] : memref<256xi32, #gpu.address_space<workgroup>>)
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[T:.*]], %c20 : index
+// CHECK: %[[END:.*]] = arith.minui
+// CHECK: %[[PART:.*]]:3 = scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c1 iter_args(%[[SOME:.*]] = %false,
+// CHECK: arith.cmpf ogt
+// CHECK: scf.yield %true,
+// CHECK: memref.store %[[PART]]#1, %[[V]][%[[T]]]
+// CHECK: memref.store %[[PART]]#2, %[[I]][%[[T]]]
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK: arith.shli
+// CHECK: arith.remui
+func.func @pick(%x: memref<5000xf32>, %v: memref<f32>, %k: memref<i32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+                  iterator_types = ["reduction"]}
+      ins(%x : memref<5000xf32>) outs(%v, %k : memref<f32>, memref<i32>) {
+  ^bb0(%a: f32, %best: f32, %at: i32):
+    %i = linalg.index 0 : index
+    %w = arith.index_cast %i : index to i32
+    %larger = arith.cmpf ogt, %a, %best : f32
+    %nan = arith.cmpf uno, %a, %a : f32
+    %none = arith.cmpf ord, %best, %best : f32
+    %first = arith.andi %nan, %none : i1
+    %more = arith.ori %larger, %first : i1
+    %p = arith.select %more, %a, %best : f32
+    %q = arith.select %more, %w, %at : i32
+    linalg.yield %p, %q : f32, i32
+  }
+  return
+}

@@ -74,25 +74,46 @@ func.func @sums(%x: tensor<?x300xf16>) -> (tensor<?xf16>, tensor<300xf32>, tenso
   return %rows, %cols, %all : tensor<?xf16>, tensor<300xf32>, tensor<f64>
 }
 
-// The largest value and where it first is: a combiner that is no known tree, so one thread does it in order.
-func.func @argmax(%x: tensor<500xf32>) -> (tensor<f32>, tensor<i32>) {
+// The largest value and where it first is; every row of a tensor with a dynamic extent.
+func.func @argmax(%x: tensor<3x?xf32>) -> (tensor<3xf32>, tensor<3xi32>) {
   %low = arith.constant 0xFF800000 : f32
-  %i0 = arith.constant 0 : i32
-  %e0 = tensor.empty() : tensor<f32>
-  %e1 = tensor.empty() : tensor<i32>
-  %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
-  %f1 = linalg.fill ins(%i0 : i32) outs(%e1 : tensor<i32>) -> tensor<i32>
-  %r:2 = linalg.generic {indexing_maps = [#one, #none, #none], iterator_types = ["reduction"]}
-      ins(%x : tensor<500xf32>) outs(%f0, %f1 : tensor<f32>, tensor<i32>) {
+  %i0 = arith.constant -1 : i32
+  %e0 = tensor.empty() : tensor<3xf32>
+  %e1 = tensor.empty() : tensor<3xi32>
+  %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<3xf32>) -> tensor<3xf32>
+  %f1 = linalg.fill ins(%i0 : i32) outs(%e1 : tensor<3xi32>) -> tensor<3xi32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<3x?xf32>) outs(%f0, %f1 : tensor<3xf32>, tensor<3xi32>) {
   ^bb0(%a: f32, %best: f32, %at: i32):
-    %i = linalg.index 0 : index
+    %i = linalg.index 1 : index
     %w = arith.index_cast %i : index to i32
-    %more = arith.cmpf ogt, %a, %best : f32
-    %v = arith.select %more, %a, %best : f32
-    %k = arith.select %more, %w, %at : i32
+    %d = arith.addf %a, %a : f32
+    %more = arith.cmpf ogt, %d, %best : f32
+    %nan = arith.cmpf uno, %d, %d : f32
+    %known = arith.cmpf ord, %best, %best : f32
+    %both = arith.andi %nan, %known : i1
+    %take = arith.ori %more, %both : i1
+    %v = arith.select %take, %d, %best : f32
+    %k = arith.select %take, %w, %at : i32
     linalg.yield %v, %k : f32, i32
-  } -> (tensor<f32>, tensor<i32>)
-  return %r#0, %r#1 : tensor<f32>, tensor<i32>
+  } -> (tensor<3xf32>, tensor<3xi32>)
+  return %r#0, %r#1 : tensor<3xf32>, tensor<3xi32>
+}
+
+// A recurrence is not associative: one thread does it in order.
+func.func @serial(%x: tensor<100xf32>) -> tensor<f32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [#one, #none], iterator_types = ["reduction"]}
+      ins(%x : tensor<100xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %h = arith.constant 0.5 : f32
+    %m = arith.mulf %o, %h : f32
+    %s = arith.addf %m, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
 }
 
 func.func @extremes(%x: tensor<4x200xi8>) -> (tensor<4xi8>, tensor<4xi8>) {
@@ -279,11 +300,25 @@ def test_reductions(program: Emulator, rows: int) -> None:
     assert got[2] == pytest.approx(wide.sum(), abs=1e-9)
 
 
-def test_reduction_without_a_tree(program: Emulator) -> None:
-    x = random(np.random.default_rng(2), (500,))
-    x[[77, 300]] = x.max() + 1  # twice: the first one counts
-    value, place = program(x, entry="argmax", results=[(np.float32, 0), (np.int32, 0)])
-    assert (value, place) == (x.max(), 77)
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 500])
+def test_reduction_that_picks_an_element(program: Emulator, length: int) -> None:
+    x = random(np.random.default_rng(2), (3, length))
+    if length > 100:
+        x[0, [77, 300]] = x[0].max() + 1  # twice: the first one counts
+        x[1, [90, 91, 400]] = np.nan  # a NaN is larger than all
+    values, places = program(x, entry="argmax", results=[(np.float32, 1), (np.int32, 1)])
+    want = np.argmax(x, 1) if length else np.full(3, -1)
+    np.testing.assert_array_equal(places, want)
+    np.testing.assert_array_equal(values, 2 * x[np.arange(3), want] if length else np.full(3, -np.inf))
+
+
+def test_reduction_in_order(program: Emulator) -> None:
+    x = random(np.random.default_rng(2), (100,))
+    (value,) = program(x, entry="serial", results=[(np.float32, 0)])
+    want = np.float32(0)
+    for element in x:
+        want = want * np.float32(0.5) + element
+    assert value == pytest.approx(want, rel=1e-6)
 
 
 def test_two_reductions_at_once(program: Emulator) -> None:
