@@ -95,11 +95,13 @@ class NvptxTarget(Target):
         from kc.codegen import emit, llvm_ir, manifest
 
         host, devices = split(module)
-        described = manifest.describe(module, target=self.name, triple=emit.host().triple, cpu=emit.host().cpu)
+        described = manifest.describe(module, target=self.name, triple=emit.host().triple, cpu="generic")
         described["chip"] = self.chip
         texts = {name: llvm_ir.translate(device) for name, device in devices.items()}
         host_text = llvm_ir.translate(host)
-        jobs: list[Callable[[], Any]] = [lambda: emit.host_object(host_text, opt="O2")]
+        jobs: list[Callable[[], Any]] = [
+            lambda: emit.host_object(host_text, cpu="generic", opt="O2")  # sizes and launches only: runs on any x86-64
+        ]
         jobs += [functools.partial(self._image, name, text) for name, text in texts.items()]
         host_object, *images = emit.many(jobs)
         files: dict[str, bytes] = {"host.o": host_object}
