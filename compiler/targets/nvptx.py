@@ -103,7 +103,8 @@ class NvptxTarget(Target):
             lambda: emit.host_object(host_text, cpu="generic", opt="O2")  # sizes and launches only: runs on any x86-64
         ]
         jobs += [functools.partial(self._image, name, text) for name, text in texts.items()]
-        host_object, *images = emit.many(jobs)
+        made_by: list[Any] = emit.many(jobs)  # the host's object, then an Image per device module
+        host_object, images = made_by[0], made_by[1:]
         files: dict[str, bytes] = {"host.o": host_object}
         described["objects"] = ["host.o"]
         manifest.check_externals(files, module)

@@ -20,10 +20,10 @@ class GpuMergeKernels(Pass):
 
     ::
 
-        gpu.module @main_kernel   { gpu.func @main_kernel(..) kernel {..} }
-        gpu.module @main_kernel_0 { gpu.func @main_kernel(..) kernel {..} }
+        gpu.module @main_kernel   { gpu.func @main_kernel(%x: memref<4xf32>) kernel {..} }
+        gpu.module @main_kernel_0 { gpu.func @main_kernel(%x: memref<8xf32>) kernel {..} }
         // becomes
-        gpu.module @kernels { gpu.func @main_0(..) kernel {..}  gpu.func @main_1(..) kernel {..} }
+        gpu.module @kernels { gpu.func @main_0(..) kernel {..}  gpu.func @main_1(..) kernel {..} }   // no other modules
     """
 
     name: ClassVar[str] = "kc-gpu-merge-kernels"
