@@ -117,6 +117,7 @@ class Entry:
         shapes = tuple(view.shape for view in views)
         layout = self._layouts.get(shapes) or self._layout(shapes)
         device = device or 0
+        params = self._params_on()(device)
         joined = kind.stream(device) if kind is not NUMPY else None
         stream = cuda.own_stream(device) if joined is None else joined
         words = self._words_type()
@@ -128,10 +129,8 @@ class Entry:
                 words[slot] = buffer.pointer
             else:
                 words[slot] = view.pointer
-        if self._params:
-            params = self._params_on()(device)
-            for slot, param in self._params:
-                words[slot] = params[param]
+        for slot, param in self._params:
+            words[slot] = params[param]
         words[self._device_slot] = device
         words[self._device_slot + 1] = stream
         if self._invoke(layout, words):

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import re
 
-from kc.runtime.errors import DeviceError
+from kc.runtime.errors import DeviceError, LoadError
 from kc.runtime.library import last_error, library
 
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 0, 1, 2
@@ -42,6 +43,21 @@ def describe(index: int) -> Gpu:
         index, name.value.decode(errors="replace"), divmod(capability, 10), processors, memory,
         (version // 1000, version % 1000 // 10),
     )
+
+
+def check_chip(chip: str, device: int) -> None:
+    """Raises ``LoadError`` when a device cannot run code for ``chip``, ``DeviceError`` when there is no such device.
+
+    "sm_90a" is for that chip only, "sm_80" for all from there on.
+    """
+    match = re.fullmatch(r"sm_(\d+)(\d)([af]?)", chip)
+    if match is None:
+        return
+    gpu = describe(device)
+    wanted = (int(match[1]), int(match[2]))
+    if gpu.capability < wanted or (match[3] == "a" and gpu.capability != wanted):
+        major, minor = gpu.capability
+        raise LoadError(f"this program is made for {chip}; GPU {device} ({gpu.name}) is sm_{major}{minor}")
 
 
 def own_stream(device: int) -> int:

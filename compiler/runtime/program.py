@@ -95,11 +95,10 @@ class Program:
     def prepare(self, device: int = 0) -> None:
         """Loads a GPU program's kernels and parameters on a device now and not at the first call.
 
-        Raises ``LoadError`` when the driver refuses (with the log of its assembler).
+        Raises ``LoadError`` when the GPU is another one than the program is made for, or the driver refuses (with the
+        log of its assembler), ``DeviceError`` when there is no GPU.
         """
         if self.target != "cpu":
-            if self._lib.kc_program_prepare(self._handle, device):
-                raise LoadError(last_error())
             self.params_on(device)
 
     def __repr__(self) -> str:
@@ -114,12 +113,18 @@ class Program:
         return [_address(view) for view in self._params]
 
     def params_on(self, device: int) -> list[int]:
-        """Addresses of the parameters on a device, uploaded at the first use there."""
+        """Addresses of the parameters on a device. The first use there loads the kernels and uploads the parameters."""
+        found = self._device_params.get(device)
+        if found is not None:
+            return found
         from kc.runtime import cuda
 
         with self._lock:
             if device not in self._device_params:
-                stream = cuda.own_stream(device) if self._params else 0
+                cuda.check_chip(self.manifest.get("chip", ""), device)
+                if self._lib.kc_program_prepare(self._handle, device):
+                    raise LoadError(last_error())
+                stream = cuda.own_stream(device)
                 buffers = [cuda.Buffer(device, stream, _address(view), view.nbytes) for view in self._params]
                 if buffers:
                     cuda.synchronize(device, stream)

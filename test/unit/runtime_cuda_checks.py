@@ -152,12 +152,18 @@ def check_load_errors() -> None:
     bad = gpu_program(DOUBLE, args, results, "-DSHARED=0", files={"k.ptx": b"bad ptx"})
     for _ in range(2):
         words = ("does not load 'k.ptx': CUDA_ERROR_INVALID_PTX", "line 7; error : Unknown symbol 'q'")
-        fails(ExecutionError, lambda: bad(x), *words)
+        fails(LoadError, lambda: bad(x), *words)
     fails(LoadError, bad.prepare, "Unknown symbol 'q'")
     absent = gpu_program(DOUBLE, args, results, "-DSHARED=0", kernels=[{"name": "absent", "module": "k.ptx"}])
-    fails(ExecutionError, lambda: absent(x), "'k.ptx' has no kernel 'absent': CUDA_ERROR_NOT_FOUND")
+    fails(LoadError, lambda: absent(x), "'k.ptx' has no kernel 'absent': CUDA_ERROR_NOT_FOUND")
     none = gpu_program(DOUBLE, args, results, "-DSHARED=0", kernels=[])
     fails(ExecutionError, lambda: none(x), "launch of kernel 0 of 0")
+    for chip, good in (("sm_90a", True), ("sm_80", True), ("sm_100", False), ("sm_80a", False), ("sm_90", True)):
+        made = gpu_program(DOUBLE, args, results, "-DSHARED=0", chip=chip)
+        if good:
+            assert made(x)[0].tolist() == [4, 4, 4]
+        else:
+            fails(LoadError, lambda made=made: made(x), f"made for {chip}; GPU 0 (Fake GPU 0) is sm_90")
     lost = [{"name": "scale", "module": "b"}]
     fails(LoadError, lambda: gpu_program(DOUBLE, args, results, "-DSHARED=0", kernels=lost), "'b' is missing")
     log()
