@@ -69,11 +69,14 @@ def _fill_splats(function: ir.Operation) -> None:
     from kc.bindings import arith, linalg, tensor
 
     for op in [inner for inner in walk_nested(function) if inner.name == "arith.constant"]:
+        shape = op.results[0].type
+        if not isinstance(shape, ir.RankedTensorType):
+            continue
+        # before the attribute is read: the bindings cannot hand out complex elements
+        if not isinstance(shape.element_type, (ir.FloatType, ir.IntegerType, ir.IndexType)):
+            continue
         attribute = op.attributes["value"]
         if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
-            continue
-        shape = ir.RankedTensorType(op.results[0].type)
-        if not isinstance(shape.element_type, (ir.FloatType, ir.IntegerType, ir.IndexType)):
             continue
         if not list(op.results[0].uses):
             op.erase()
