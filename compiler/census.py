@@ -180,7 +180,7 @@ def _reason(op: ir.Operation, supported: frozenset[str]) -> tuple[str, str] | No
 
 def _custom_call(op: ir.Operation) -> tuple[str, str] | None:
     name = _call_target(op)
-    if name == "shape_assertion":
+    if name in ("shape_assertion", "stablehlo.dynamic_reduce_window"):
         return None
     if name.startswith("lapack_") or name in (
         "Eigh",

@@ -165,7 +165,10 @@ class Jitted:
             else {}
         )
         merged = [taken[k] if k in taken else specs.pop(0) for k in range(len(args))]
-        exported = export.export(jitted, platforms=("cpu",), disabled_checks=_no_custom_call_checks(export))(*merged)
+        checks = _no_custom_call_checks(export)
+        exported = export.export(jitted, platforms=("cpu",), disabled_checks=checks)(*merged)
+        if "@lapack_" in exported.mlir_module():  # see _trace
+            exported = export.export(jitted, platforms=("tpu",), disabled_checks=checks)(*merged)
         kept = tuple(exported.module_kept_var_idx)
         return Traced(
             bytes(exported.mlir_module_serialized),

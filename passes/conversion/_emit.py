@@ -7,6 +7,7 @@ int where known, an SSA value of type ``index`` where not; constants fold on the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Union
 
@@ -130,12 +131,17 @@ class Emitter:
     def constant_like(self, op: ir.Operation) -> ir.Value:
         """``arith.constant`` with the value of a ``stablehlo.constant``.
 
-        Complex elements go through text: the bindings cannot hand out such an attribute.
+        Complex elements go through text: the bindings cannot hand out such an attribute. One number for all elements
+        becomes ``complex.constant``.
         """
         type_ = op.results[0].type
         if not is_complex(element(type_)):
             return self.one("arith.constant", [], type_, {"value": op.attributes["value"]})
         text = op.get_asm(print_generic_op_form=True, enable_debug_info=False)
+        splat = re.search(r"dense<\(([^(),x]+),([^(),x]+)\)>", text)
+        if splat is not None:
+            value = self.const(element(type_), complex(float(splat[1]), float(splat[2])))
+            return self.splat(type_, [n or 0 for n in shape_of(type_)], value)
         made = ir.Operation.parse(text.replace("stablehlo.constant", "arith.constant", 1))
         self.ip.insert(made)
         return made.result

@@ -29,7 +29,13 @@ def inline_scalars(
     Values from outside of the region are read with ``tensor.extract``. Ends the pass with an error on an op that has no
     scalar form.
     """
-    block = op.regions[region].blocks[0]
+    return inline_block(e, op, op.regions[region].blocks[0], arguments, ctx)
+
+
+def inline_block(
+    e: Emitter, op: ir.Operation, block: ir.Block, arguments: Sequence[ir.Value], ctx: PassContext
+) -> list[ir.Value]:
+    """``inline_scalars`` of a given block: of ``op``'s, or of a function that it names."""
     scalars: dict[ir.Value, ir.Value] = dict(zip(block.arguments, arguments, strict=True))
 
     def scalar(value: ir.Value) -> ir.Value:
@@ -38,7 +44,7 @@ def inline_scalars(
         return scalars[value]
 
     for inner in (o.operation for o in block.operations):
-        if inner.name == "stablehlo.return":
+        if inner.name in ("stablehlo.return", "func.return"):
             return [scalar(v) for v in inner.operands]
         if inner.name == "tensor.extract":
             scalars[inner.results[0]] = scalar(inner.operands[0])
@@ -69,7 +75,11 @@ def _constant(e: Emitter, op: ir.Operation, type_: ir.Type) -> ir.Value:
 
 def single_op(op: ir.Operation, region: int = 0) -> str | None:
     """The name of the only op of a two-argument region ``return f(a, b)`` (in either order), None if it is not so."""
-    block = op.regions[region].blocks[0]
+    return single_op_of(op.regions[region].blocks[0])
+
+
+def single_op_of(block: ir.Block) -> str | None:
+    """``single_op`` of a given block."""
     inner = [o.operation for o in block.operations]
     if len(inner) != 2 or len(block.arguments) != 2 or len(inner[0].operands) != 2:
         return None

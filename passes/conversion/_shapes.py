@@ -7,6 +7,7 @@ Equal symbols are equal numbers; ``ShapeSymbols.same`` also uses what the progra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
@@ -58,7 +59,7 @@ class ShapeSymbols:
         return known
 
     def entries(self, value: ir.Value) -> tuple[Sym, ...]:
-        """One symbol per element of an integer tensor of rank 0 or 1 and static shape."""
+        """One symbol per element of an integer tensor of static shape, in row-major order."""
         known = self._entries.get(value)
         if known is None:
             count = 1
@@ -81,7 +82,11 @@ class ShapeSymbols:
             value = self.replaced.get(first, first)
             if kind == "dim":
                 return e.dim(value, second)
-            return e.to_int(e.extract(value, [second] if ranked(value).rank else []), ir.IndexType.get())
+            place: list[Index] = []
+            for n in reversed(ranked(value).shape):
+                second, at = divmod(second, n)
+                place.insert(0, at)
+            return e.to_int(e.extract(value, place), ir.IndexType.get())
         lhs, rhs = self.index(e, first), self.index(e, second)
         return {"add": e.add, "sub": e.sub, "mul": e.mul}[kind](lhs, rhs)
 
@@ -122,7 +127,7 @@ class ShapeSymbols:
                 inferred = self._infer(op, result)
                 if inferred is not None:
                     self._dims[result] = tuple(s if n is None else n for n, s in zip(shape, inferred, strict=True))
-            elif len(shape) <= 1 and is_int(ranked(result).element_type):
+            elif _is_small(result):
                 found = self._infer_entries(op)
                 if found is not None:
                     self._entries[result] = found
@@ -209,22 +214,18 @@ class ShapeSymbols:
     def _infer_entries(self, op: ir.Operation) -> tuple[Sym, ...] | None:
         name, operands = op.name, list(op.operands)
         if name == "stablehlo.constant":
-            # a splat is repeated, so that its count is the shape's
             return tuple(int(v) for v in ir.DenseIntElementsAttr(op.attributes["value"]))
         if name == "stablehlo.get_dimension_size":
             return (self.dims(operands[0])[integer(op, "dimension")],)
-        if name == "stablehlo.concatenate":
-            return tuple(s for v in operands for s in self.entries(v))
-        small = all(
-            None not in shape_of(v) and len(shape_of(v)) <= 1 and is_int(ranked(v).element_type) for v in operands
-        )
-        if not small:
+        if not all(map(_is_small, operands)):
             return None
+        if name == "stablehlo.concatenate" and integer(op, "dimension") == 0:
+            return tuple(s for v in operands for s in self.entries(v))
         if name in ("stablehlo.reshape", "stablehlo.convert", "tensor.cast"):
             return self.entries(operands[0])
         if name == "stablehlo.broadcast_in_dim" and shape_of(op.results[0]) == [1]:
             return self.entries(operands[0])
-        if name == "stablehlo.slice":
+        if name == "stablehlo.slice" and len(shape_of(operands[0])) == 1:
             start, limit, step = (ints(op, k)[0] for k in ("start_indices", "limit_indices", "strides"))
             return self.entries(operands[0])[start:limit:step]
         if name in _ARITHMETIC:
@@ -284,6 +285,14 @@ class ShapeSymbols:
             lhs, rhs = (self.entries(v) for v in compare.operands)
             if len(lhs) == len(rhs) == 1:
                 self._unify(lhs[0], rhs[0])
+
+
+def _is_small(value: ir.Value) -> bool:
+    """Whether ``value`` may be shape arithmetic: a few integers."""
+    if not isinstance(value.type, ir.RankedTensorType) or not is_int(ranked(value).element_type):
+        return False
+    shape = shape_of(value)
+    return None not in shape and math.prod(shape) <= 64  # type: ignore[arg-type]
 
 
 def is_shape_assertion(op: ir.Operation) -> bool:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.conversion._attrs import integer, ints
 from kc.passes.conversion._convolution import convolution
-from kc.passes.conversion._emit import Emitter, Index, int_type, ranked, shape_of
+from kc.passes.conversion._emit import Emitter, Index, int_type, is_float, ranked, shape_of
 from kc.passes.conversion._movement import broadcast, iota, pad
+from kc.passes.conversion._multiply_add import reassociable_add
+from kc.passes.conversion._region import inline_block, single_op_of
 from kc.passes.conversion._reshape import reshape
-from kc.passes.conversion._shapes import ShapeSymbols, is_shape_assertion
+from kc.passes.conversion._shapes import ShapeSymbols, Sym, is_shape_assertion
+from kc.passes.conversion._window import Window, reduce_window
 from kc.passes.conversion.stablehlo_gather import gather
 from kc.rewrite import erase_op, walk_ops
 
@@ -58,68 +61,128 @@ class ConvertStablehloDynamicShapes(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         for bounded in walk_ops(op, "stablehlo.set_dimension_size"):
-            ctx.error(bounded, "'stablehlo.set_dimension_size' makes a bounded dynamic dimension, which kc does not have",
-                      ["nearest thing that works: stablehlo.real_dynamic_slice"])
+            ctx.error(
+                bounded,
+                "'stablehlo.set_dimension_size' makes a bounded dynamic dimension, which kc does not have",
+                ["nearest thing that works: stablehlo.real_dynamic_slice"],
+            )
+        reducers: set[str] = set()
         for function in walk_ops(op, "func.func"):
             if not function.regions[0].blocks or not walk_ops(function, self.converts):
                 _name_dims(function, None)
                 continue
-            symbols = ShapeSymbols(function)
+            converter = _Converter(op, function, ctx)
             dead = []
             for found in walk_ops(function, self.converts):
-                if found.name == "stablehlo.custom_call" and not is_shape_assertion(found):
+                if found.name == "stablehlo.custom_call" and not is_known_call(found):
                     continue
-                e = Emitter.before(found)
-                new = _convert(e, found, symbols)
-                for result, value in zip(found.results, new, strict=True):
-                    value = e.cast(value, result.type)
-                    symbols.replaced[result] = value
-                    result.replace_all_uses_with(value)
+                reducers |= converter.replace(found)
                 dead.append(found)
-            _name_dims(function, symbols)
+            _name_dims(function, converter.symbols)
             # erased only now: symbols refer to their values
             for found in reversed(dead):
                 erase_op(found)
+        called = {str(call.attributes["callee"]) for call in walk_ops(op, "func.call")}
+        for function in walk_ops(op, "func.func"):
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            if name in reducers and f"@{name}" not in called:
+                erase_op(function)
 
 
-def _convert(e: Emitter, op: ir.Operation, symbols: ShapeSymbols) -> Sequence[ir.Value]:
-    def entries(position: int) -> list[Index]:
-        return [symbols.index(e, s) for s in symbols.entries(originals[position])]
+class _Converter:
+    """Converts the ops of one function; knows its symbols and which values have taken the place of which."""
 
-    # operands may already be replaced by converted values; symbols know the originals
-    back = {new: old for old, new in symbols.replaced.items()}
-    operands = list(op.operands)
-    originals = [back.get(v, v) for v in operands]
-    name = op.name.removeprefix("stablehlo.")
-    if name == "custom_call":
-        e.op("cf.assert", [e.extract(operands[0])], [], {"msg": ir.StringAttr.get(_message(op))})
+    def __init__(self, module: ir.Operation, function: ir.Operation, ctx: PassContext):
+        self.symbols = ShapeSymbols(function)
+        self._module, self._ctx = module, ctx
+        self._originals: dict[ir.Value, ir.Value] = {}
+
+    def replace(self, op: ir.Operation) -> set[str]:
+        """Give the users of ``op`` its converted values; the names of the functions that it calls."""
+        e = Emitter.before(op)
+        for result, value in zip(op.results, self._convert(e, op), strict=True):
+            value = e.cast(value, result.type)
+            self.symbols.replaced[result] = value
+            self._originals[value] = result
+            result.replace_all_uses_with(value)
+        return {name.removeprefix("@") for name in _called(op)}
+
+    def _convert(self, e: Emitter, op: ir.Operation) -> Sequence[ir.Value]:
+        symbols, operands = self.symbols, list(op.operands)
+        # operands may already be converted values; symbols know the original ones
+        originals = [self._originals.get(v, v) for v in operands]
+
+        def entries(position: int) -> list[Index]:
+            return [symbols.index(e, s) for s in symbols.entries(originals[position])]
+
+        name = op.name.removeprefix("stablehlo.")
+        if is_shape_assertion(op):
+            e.op("cf.assert", [e.extract(operands[0])], [], {"msg": ir.StringAttr.get(_message(op))})
+            return []
+        if name == "custom_call":
+            return self._reduce_window(e, op, entries)
+        type_ = op.results[0].type
+        if name == "get_dimension_size":
+            size = symbols.index(e, symbols.dims(originals[0])[integer(op, "dimension")])
+            return [e.from_elements([e.to_int(e.index(size), int_type(32))], type_)]
+        if name == "dynamic_iota":
+            return [iota(e, type_, entries(0), integer(op, "iota_dimension"))]
+        if name == "dynamic_reshape":
+            return [reshape(e, operands[0], type_, entries(1))]
+        if name == "dynamic_broadcast_in_dim":
+            dims = ints(op, "broadcast_dimensions")
+            sure = ints(op, "known_nonexpanding_dimensions", [])
+            target, source = symbols.entries(originals[1]), symbols.dims(originals[0])
+            unsure = [
+                axis
+                for axis, n in enumerate(shape_of(operands[0]))
+                if n is None and axis not in sure and not symbols.same(source[axis], target[dims[axis]])
+            ]
+            return [broadcast(e, operands[0], type_, entries(1), dims, unsure)]
+        if name == "dynamic_pad":
+            return [pad(e, operands[0], e.extract(operands[1]), type_, entries(2), entries(3), entries(4))]
+        if name == "real_dynamic_slice":
+            return [_slice(e, operands[0], type_, entries(1), entries(2), entries(3))]
+        if name == "dynamic_gather":
+            return [gather(e, op, entries(2))]
+        flat = entries(2)  # dynamic_conv: space x 2
+        return [convolution(e, op, list(zip(flat[::2], flat[1::2], strict=True)))]
+
+    def _reduce_window(self, e: Emitter, op: ir.Operation, entries: Callable[[int], list[Index]]) -> Sequence[ir.Value]:
+        """JAX's ``dynamic_reduce_window``: operands, initial values, then the window as five integer tensors."""
+        count = len(op.results)
+        extents, strides, base, dilations, flat = (entries(2 * count + k) for k in range(5))
+        if not all(isinstance(n, int) for n in (*strides, *base, *dilations)):
+            self._ctx.error(op, "a window whose strides or dilations are only known at run time cannot be compiled")
+        window = Window(extents, strides, dilations, base, flat[::2], flat[1::2])  # type: ignore[arg-type]
+        (reducer,) = _called(op)
+        function = next(
+            f
+            for f in walk_ops(self._module, "func.func")
+            if f"@{ir.StringAttr(f.attributes['sym_name']).value}" == reducer
+        )
+        block = function.regions[0].blocks[0]
+
+        def combine(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
+            if count == 1 and is_float(a[0].type) and single_op_of(block) == "stablehlo.add":
+                return [reassociable_add(i, a[-1], a[0])]
+            return inline_block(i, op, block, [*a[-count:], *a[:count]], self._ctx)
+
+        operands = list(op.operands)
+        initial = [e.extract(v) for v in operands[count : 2 * count]]
+        return reduce_window(e, operands[:count], initial, [r.type for r in op.results], window, combine)
+
+
+def is_known_call(op: ir.Operation) -> bool:
+    """Whether a custom call is one that this pass converts."""
+    name = ir.StringAttr(op.attributes["call_target_name"]).value
+    return name in ("shape_assertion", "stablehlo.dynamic_reduce_window")
+
+
+def _called(op: ir.Operation) -> list[str]:
+    if "called_computations" not in op.attributes:
         return []
-    type_ = op.results[0].type
-    if name == "get_dimension_size":
-        size = symbols.index(e, symbols.dims(originals[0])[integer(op, "dimension")])
-        return [e.from_elements([e.to_int(e.index(size), int_type(32))], type_)]
-    if name == "dynamic_iota":
-        return [iota(e, type_, entries(0), integer(op, "iota_dimension"))]
-    if name == "dynamic_reshape":
-        return [reshape(e, operands[0], type_, entries(1))]
-    if name == "dynamic_broadcast_in_dim":
-        dims = ints(op, "broadcast_dimensions")
-        sure = [*ints(op, "known_nonexpanding_dimensions", [])]
-        target, source = symbols.entries(originals[1]), symbols.dims(originals[0])
-        unsure = [
-            axis
-            for axis, n in enumerate(shape_of(operands[0]))
-            if n is None and axis not in sure and not symbols.same(source[axis], target[dims[axis]])
-        ]
-        return [broadcast(e, operands[0], type_, entries(1), dims, unsure)]
-    if name == "dynamic_pad":
-        return [pad(e, operands[0], e.extract(operands[1]), type_, entries(2), entries(3), entries(4))]
-    if name == "real_dynamic_slice":
-        return [_slice(e, operands[0], type_, entries(1), entries(2), entries(3))]
-    if name == "dynamic_gather":
-        return [gather(e, op, entries(2))]
-    flat = entries(2)  # dynamic_conv: space x 2
-    return [convolution(e, op, list(zip(flat[::2], flat[1::2], strict=True)))]
+    return [str(symbol) for symbol in ir.ArrayAttr(op.attributes["called_computations"])]
 
 
 def _message(op: ir.Operation) -> str:
@@ -152,7 +215,7 @@ def _name_dims(function: ir.Operation, symbols: ShapeSymbols | None) -> None:
     arguments = list(function.regions[0].blocks[0].arguments)
     if not any(isinstance(a.type, ir.RankedTensorType) and None in shape_of(a) for a in arguments):
         return
-    names: list[tuple[object, str]] = []
+    names: list[tuple[Sym, str]] = []
     old = (
         list(ir.ArrayAttr(function.attributes["arg_attrs"]))
         if "arg_attrs" in function.attributes
