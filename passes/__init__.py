@@ -21,6 +21,7 @@ REGISTRY: dict[str, str] = {
     "kc-expand-copies": "kc.passes.loops.expand_copies:ExpandCopies",
     "kc-expand-launches": "kc.passes.gpu.expand_launches:ExpandLaunches",
     "kc-expand-math": "kc.passes.llvm.expand_math:ExpandMath",
+    "kc-expand-small-floats": "kc.passes.llvm.expand_small_floats:ExpandSmallFloats",
     "kc-externalize-constants": "kc.passes.linalg.externalize_constants:ExternalizeConstants",
     "kc-fold-float-constants": "kc.passes.linalg.fold_float_constants:FoldFloatConstants",
     "kc-form-kernels": "kc.passes.linalg.form_kernels:FormKernels",

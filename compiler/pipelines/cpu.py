@@ -68,7 +68,8 @@ PHASES: tuple[Phase, ...] = (
         "func.func(math-expand-ops{ops=ctlz}),"
         "kc-expand-math{target=cpu fma=<fma>},"
         "convert-complex-to-standard,"
-        "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32},canonicalize,"
+        "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
+        "f8E4M3B11FNUZ target-type=f32},canonicalize,kc-expand-small-floats,"
         "arith-expand{include-bf16=1})",
         defaults=(("fma", "true"),),
     ),
