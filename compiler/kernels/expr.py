@@ -59,13 +59,12 @@ class _Node:
     """
 
     def __post_init__(self) -> None:
-        parts: list[str] = [type(self).__name__]
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            parts.append(_field_text(getattr(self, field.name)))
+        parts = [type(self).__name__, *(_field_text(getattr(self, name)) for name in self.__match_args__)]
         digest = hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
         object.__setattr__(self, "digest", digest)
 
     digest: bytes
+    __match_args__: tuple[str, ...]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Node) and self.digest == other.digest

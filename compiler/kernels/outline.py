@@ -5,7 +5,8 @@ import dataclasses
 import heapq
 
 from kc.bindings import ir
-from kc.kernels.cluster import Closure, Cluster, Clustering
+from kc.kernels.closure import Closure
+from kc.kernels.cluster import Cluster, Clustering
 from kc.kernels.graph import BlockGraph, Role, walk_nested
 from kc.kernels.shapes import DYNAMIC
 
@@ -16,7 +17,8 @@ class Destination:
 
     ``init``: number of the operand of the result's op that the destination replaces (through ``fills``, outermost last), None if the
     op has no such operand and the kernel ends with a copy. ``caller``: the value that the caller passes, None for a fresh tensor
-    like the one ``empty`` makes (None: like the result itself, whose shape is static).
+    like the one ``empty`` makes, or of the shape of ``like``, a value from outside of the cluster (both None: like the
+    result itself, whose shape is static).
     """
 
     result: ir.Value
@@ -24,6 +26,7 @@ class Destination:
     fills: tuple[ir.Operation, ...] = ()
     caller: ir.Value | None = None
     empty: ir.Operation | None = None
+    like: ir.Value | None = None
 
 
 def _definer(value: ir.Value) -> ir.Operation | None:
@@ -49,7 +52,7 @@ class Outliner:
     def __init__(self, graph: BlockGraph, clustering: Clustering, prefix: str, names: set[str]) -> None:
         self.graph, self.clustering, self.prefix, self.names = graph, clustering, prefix, names
         self.replaced: dict[ir.Value, ir.Value] = {}
-        self.closures = {id(c): clustering.closure(c.members) for c in clustering.clusters}
+        self.closures = {id(c): clustering.closures.closure(c.members) for c in clustering.clusters}
         self.destinations = {id(c): self._destinations(self.closures[id(c)]) for c in clustering.clusters}
 
     def run(self, module_block: ir.Block) -> list[ir.Operation]:
@@ -128,6 +131,8 @@ class Outliner:
                 values.append(destination.caller)
             if destination.empty is not None:
                 values.extend(destination.empty.operands)
+            if destination.like is not None:
+                values.append(destination.like)
         return values
 
     # ------------------------------------------------------------------------------------------- destinations
@@ -140,7 +145,11 @@ class Outliner:
             op = self.graph.ops[self.graph.definition[result]]
             position = next(i for i, item in enumerate(op.results) if item == result)
             init = _init_operand(op, position)
-            destination = Destination(result, None, empty=self._like(result))
+            sized = self._like(result, inside)
+            if isinstance(sized, ir.Value):
+                destination = Destination(result, None, like=sized)
+            else:
+                destination = Destination(result, None, empty=sized)
             if init is not None:
                 value, fills = op.operands[init], []
                 while value in inside and (source := _definer(value)) is not None and source.name == "linalg.fill":
@@ -155,11 +164,12 @@ class Outliner:
             found.append(destination)
         return tuple(found)
 
-    def _like(self, value: ir.Value) -> ir.Operation | None:
-        """A tensor.empty of the shape of ``value`` on the chain of inits; None if the shape is static."""
+    def _like(self, value: ir.Value, inside: set[ir.Value]) -> ir.Operation | ir.Value | None:
+        """What has the shape of ``value`` on the chain of inits: a tensor.empty, or a value of the same type from
+        outside of the cluster; None if the shape is static."""
         if ir.RankedTensorType(value.type).has_static_shape:
             return None
-        seen = 0
+        seen, result = 0, value
         while (op := _definer(value)) is not None and seen < 64:
             seen += 1
             if op.name == "tensor.empty":
@@ -169,6 +179,10 @@ class Outliner:
             if init is None:
                 break
             value = op.operands[init]
+            if value not in inside and value.type == result.type and (
+                (source := _definer(value)) is None or source.name != "tensor.empty"
+            ):
+                return value
         raise Undestined(value)
 
     # ------------------------------------------------------------------------------------------------ outline
@@ -213,7 +227,7 @@ class Outliner:
         return uses > 1
 
     def _destination_value(self, destination: Destination, before: ir.Operation) -> ir.Value:
-        from kc.bindings import tensor
+        from kc.bindings import arith, tensor
 
         if destination.caller is not None:
             return self.replaced.get(destination.caller, destination.caller)
@@ -223,6 +237,13 @@ class Outliner:
                 clone.operation.operands[number] = self.replaced.get(operand, operand)
             return clone.operation.results[0]
         shape = ir.RankedTensorType(destination.result.type)
+        if destination.like is not None:
+            like = self.replaced.get(destination.like, destination.like)
+            index = ir.IndexType.get()
+            axes = [axis for axis in range(shape.rank) if shape.is_dynamic_dim(axis)]
+            places = [arith.ConstantOp(index, axis).result for axis in axes]
+            extents = [tensor.DimOp(like, place).result for place in places]
+            return ir.Operation.create("tensor.empty", [shape], extents).results[0]
         return tensor.EmptyOp(list(shape.shape), shape.element_type).operation.results[0]
 
     def _fill_body(self, entry: ir.Block, closure: Closure, leaves: list[ir.Value],

@@ -342,6 +342,8 @@ def _expand(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr
 def _collapse(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
     source = op.operands[0]
     source_coords: list[Lin] = []
+    if not coords:  # to rank 0: every source axis has extent 1
+        source_coords = [ZERO] * ir.RankedTensorType(source.type).rank
     for group, coordinate in zip(reassociation(op), coords, strict=True):
         wide = [axis for axis in group if reader.extents.size(source, axis) != 1]
         split: dict[int, Lin] = {}

@@ -5,9 +5,10 @@ import dataclasses
 from typing import ClassVar
 
 from kc.bindings import ir
-from kc.kernels.cluster import Clustering, Policy
+from kc.kernels.cluster import Clustering
 from kc.kernels.graph import BlockGraph
 from kc.kernels.outline import Outliner, Undestined
+from kc.kernels.policy import Policy
 from kc.kernels.prepare import prepare
 from kc.kernels.structured import Cache
 from kc.pass_base import Pass, PassContext

@@ -1,0 +1,167 @@
+"""What a kernel of given compute ops would contain: cheap ops cloned into it, its arguments and its results."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from kc.bindings import ir
+from kc.kernels.graph import BlockGraph, Role
+from kc.kernels.reader import static_slice
+from kc.kernels.shapes import DYNAMIC
+
+
+@dataclasses.dataclass(frozen=True)
+class Closure:
+    """All ops a kernel contains (members and what is cloned into it), its leaves and its results."""
+
+    ops: tuple[int, ...]  # numbers of this block's ops, in order
+    outside: tuple[ir.Operation, ...]  # cheap ops of enclosing blocks (constants), operands first
+    leaves: tuple[ir.Value, ...]
+    results: tuple[ir.Value, ...]
+
+
+class Closures:
+    """Closures and dependences of sets of compute ops of one block."""
+
+    def __init__(self, graph: BlockGraph) -> None:
+        self.graph = graph
+        self._producers: dict[int, tuple[int, ...]] = {}
+
+    def closure(self, members: Iterable[int]) -> Closure:
+        """Members, the cheap ops they need, leaves in order of first use and the results needed elsewhere."""
+        graph, inside = self.graph, set(members)
+        ops = set(inside)
+        outside: dict[ir.Value, ir.Operation] = {}
+        leaves: dict[ir.Value, None] = {}
+
+        def need(value: ir.Value) -> None:
+            number = graph.definition.get(value)
+            if number is None and is_outer_constant(value):
+                outside.setdefault(value, value.owner.operation)
+            elif number is None or not (number in ops or self._goes_inside(number, inside)):
+                leaves.setdefault(value)
+            elif number not in ops:
+                ops.add(number)
+                for operand in graph.uses[number]:
+                    need(operand)
+
+        for member in sorted(inside):
+            for value in graph.uses[member]:
+                need(value)
+        for leaf in [leaf for leaf in leaves if not isinstance(leaf.type, ir.ShapedType)]:
+            number = graph.definition.get(leaf)
+            if number is None or graph.ops[number].name != "tensor.dim" or graph.ops[number].operands[0] not in leaves:
+                continue
+            del leaves[leaf]  # the extent of an argument: read there, not passed beside it
+            ops.add(number)
+            need(graph.ops[number].operands[1])
+        results = [r for m in sorted(inside) for r in graph.ops[m].results if self._needed_outside(r, inside)]
+        return Closure(tuple(sorted(ops)), tuple(outside.values()), tuple(leaves), tuple(results))
+
+    def _goes_inside(self, number: int, inside: set[int]) -> bool:
+        """Whether an op that is no member is cloned into the kernel."""
+        role, op = self.graph.roles[number], self.graph.ops[number]
+        if role is Role.CHEAP:
+            return True
+        if role is Role.SCALAR:
+            return self._clones(number, inside)
+        if role is Role.VIEW:
+            if op.name == "tensor.extract_slice" and self._static_slice(number):
+                return True  # outside it would be strided, and a strided argument is copied
+            return self._is_inside(op.operands[0], inside)
+        return False
+
+    def _clones(self, number: int, inside: set[int]) -> bool:
+        """Whether a scalar op is repeated inside the kernel rather than passed by value."""
+        op = self.graph.ops[number]
+        if op.name == "arith.constant":
+            return not isinstance(op.results[0].type, ir.ShapedType) or is_splat(op)
+        if op.name in ("tensor.empty", "tensor.extract"):
+            return True
+        if op.name == "tensor.dim":
+            return self._is_inside(op.operands[0], inside)
+        return all(self._clones_value(value, inside) for value in self.graph.uses[number])
+
+    def _clones_value(self, value: ir.Value, inside: set[int]) -> bool:
+        number = self.graph.definition.get(value)
+        if number is None:
+            return is_outer_constant(value)
+        return self.graph.roles[number] is Role.SCALAR and self._clones(number, inside)
+
+    def _is_inside(self, value: ir.Value, inside: set[int]) -> bool:
+        """Whether a tensor is computed inside the kernel (by a member or a cheap op, perhaps through views)."""
+        number = self.graph.definition.get(value)
+        while number is not None and self.graph.roles[number] is Role.VIEW:
+            number = self.graph.definition.get(self.graph.ops[number].operands[0])
+        if number is None:
+            return False
+        made_here = number in inside or self.graph.roles[number] is Role.CHEAP
+        return made_here or self.graph.ops[number].name == "tensor.empty"
+
+    def _static_slice(self, number: int) -> bool:
+        offsets, _, strides = static_slice(self.graph.ops[number])
+        return DYNAMIC not in offsets and DYNAMIC not in strides
+
+    def producers(self, members: Iterable[int]) -> list[int]:
+        """The compute ops that the members depend on directly, through cheap ops, views and scalars."""
+        return list(dict.fromkeys(p for m in members for p in self._producers_of(m)))
+
+    def _producers_of(self, number: int) -> tuple[int, ...]:
+        known = self._producers.get(number)
+        if known is None:
+            found: dict[int, None] = {}
+            for value in self.graph.uses[number]:
+                source = self.graph.definition.get(value)
+                if source is None:
+                    continue
+                if self.graph.roles[source] is Role.COMPUTE:
+                    found[source] = None
+                elif self.graph.roles[source] is not Role.OTHER:
+                    found.update(dict.fromkeys(self._producers_of(source)))
+            known = tuple(found)
+            self._producers[number] = known
+        return known
+
+    def _needed_outside(self, value: ir.Value, inside: set[int]) -> bool:
+        stack, seen = [value], {value}
+        while stack:
+            for user in self.graph.users.get(stack.pop(), ()):
+                role = self.graph.roles[user]
+                if role is Role.OTHER or (role is Role.COMPUTE and user not in inside):
+                    return True
+                if role is not Role.COMPUTE:
+                    fresh = [result for result in self.graph.ops[user].results if result not in seen]
+                    seen.update(fresh)
+                    stack.extend(fresh)
+        return False
+
+    def users(self, number: int) -> list[int]:
+        """Users of an op that are not cloned into the user's kernel: compute and other ops; the next effect of an effect."""
+        follower = self.graph.before_effect.get(number)
+        found: list[int] = [] if follower is None else [follower]
+        stack = list(self.graph.ops[number].results)
+        seen: set[int] = set()
+        while stack:
+            for user in self.graph.users.get(stack.pop(), ()):
+                if user in seen:
+                    continue
+                seen.add(user)
+                if self.graph.roles[user] in (Role.COMPUTE, Role.OTHER):
+                    found.append(user)
+                else:
+                    stack.extend(self.graph.ops[user].results)
+        return found
+
+
+def is_splat(op: ir.Operation) -> bool:
+    """Whether an ``arith.constant`` repeats one value."""
+    attribute = op.attributes["value"]
+    return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
+
+
+def is_outer_constant(value: ir.Value) -> bool:
+    """Whether a value from an enclosing block is a constant that every kernel can repeat."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return False
+    op = value.owner.operation
+    return not isinstance(op.results[0].type, ir.ShapedType) or is_splat(op)
