@@ -23,7 +23,7 @@ FUNCTIONS: dict[str, tuple[float, float, Callable[..., Any], Callable[..., Any]]
     "log1p": (2, 2, np.log1p, mpmath.log1p),
     "tanh": (2, 2, np.tanh, mpmath.tanh),
     "erf": (3, 2, scipy.special.erf, mpmath.erf),
-    "erfc": (0.51, 5, scipy.special.erfc, mpmath.erfc),
+    "erfc": (4, 5, scipy.special.erfc, mpmath.erfc),
     "sin": (0.51, 1, np.sin, mpmath.sin),
     "cos": (0.51, 1, np.cos, mpmath.cos),
     "tan": (0.51, 3, np.tan, mpmath.tan),
