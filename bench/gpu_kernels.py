@@ -4,7 +4,7 @@
     python bench/gpu_kernels.py run DIR [NAME ...]      check and time them (needs a GPU and PyTorch)
 
 Every case is StableHLO text. ``run`` compares with PyTorch in float32 first, then times both in rounds of shuffled
-order: a CUDA graph of 10 calls each, replayed after a pause. Figures: median over the rounds, spread in brackets.
+order: ten calls in a row after a pause and one call to warm up. Figures: median over the rounds, spread in brackets.
 """
 
 from __future__ import annotations
@@ -275,30 +275,25 @@ def run(folder: Path, names: list[str], rounds: int) -> int:
 
 
 def _times(entries: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds a call: graphs of 10 calls where they can be captured, replayed in shuffled rounds."""
+    """Milliseconds a call, of ten calls in a row, in shuffled rounds."""
     import torch
 
     calls = 10
-    replay: dict[str, Callable[[], Any]] = {}
-    for name, call in entries.items():
+    for call in entries.values():
         for _ in range(3):
             call()
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for _ in range(calls):
-                call()
-        replay[name] = graph.replay
     samples: dict[str, list[float]] = {name: [] for name in entries}
     for _ in range(rounds):
-        order = list(replay)
+        order = list(entries)
         random.shuffle(order)
         for name in order:
+            torch.cuda.synchronize()
             time.sleep(0.1)
-            replay[name]()
+            entries[name]()
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()
-            replay[name]()
+            for _ in range(calls):
+                entries[name]()
             end.record()
             torch.cuda.synchronize()
             samples[name].append(start.elapsed_time(end) / calls)

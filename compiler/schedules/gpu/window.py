@@ -1,8 +1,9 @@
 """Convolutions as matrix products: directly on the ordinary units, or on tensor cores from a tensor of patches.
 
-A convolution is a contraction whose image is read at sums of loops (``2 * oh + kh``). The SIMT schedule reads factors element
-by element and takes such coordinates as they are. Tensor maps cannot, so for bf16 and f16 the image is first laid out as a
-matrix of patches (each row what one output position sees, in the filter's order), which the tensor-core schedule multiplies.
+A convolution is a contraction whose image is read at sums of loops (``2 * oh + kh``). The SIMT schedule reads factors
+element by element and takes such coordinates as they are. Tensor maps cannot, so for bf16 and f16 the image is first
+laid out as a matrix of patches (each row what one output position sees, in the filter's order), which the
+tensor-core schedule multiplies.
 """
 
 from __future__ import annotations
