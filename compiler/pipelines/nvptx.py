@@ -31,8 +31,8 @@ PHASES: tuple[Phase, ...] = (
         start="linalg",
         end="loops",
         pipeline="builtin.module("
-        "kc-mark-entry-points,kc-pin-destinations,func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
-        "func.func(kc-splat-to-fill),eliminate-empty-tensors,empty-tensor-to-alloc-tensor,"
+        "kc-mark-entry-points,func.func(linalg-fuse-elementwise-ops),canonicalize,cse,kc-pin-destinations,"
+        "func.func(kc-splat-to-fill,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,"
         "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
         "function-boundary-type-conversion=identity-layout-map},"
         "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
