@@ -25,14 +25,6 @@ PHASES: tuple[Phase, ...] = (
         defaults=(("vector-bytes", "32"), ("registers", "16"), ("fma", "true")),
     ),
     Phase(
-        name="cpu-schedule",
-        description="Kernels of a known family get an implementation of loops and vectors beside their linalg body",
-        start="linalg",
-        end="linalg",
-        pipeline="builtin.module(kc-schedule-cpu{vector-bytes=<vector-bytes> fma=<fma>})",
-        defaults=(("vector-bytes", "32"), ("fma", "true")),
-    ),
-    Phase(
         name="cpu-bufferize",
         description="Tensors become buffers, each freed where its life ends; entry arguments are never written",
         start="linalg",

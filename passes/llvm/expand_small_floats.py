@@ -127,7 +127,7 @@ class _Math:
             scalable=[bool(s) for s in self._like.scalable_dims] if self._like.scalable else None,
         )
 
-    def int(self, bits: int) -> ir.Type:
+    def bits(self, bits: int) -> ir.Type:
         return self.of(ir.IntegerType.get_signless(bits))
 
     @property
@@ -136,7 +136,7 @@ class _Math:
 
     def integer(self, value: int, bits: int = 64) -> ir.Value:
         element = ir.IntegerAttr.get(ir.IntegerType.get_signless(bits), value)
-        return self._make(element, self.int(bits))
+        return self._make(element, self.bits(bits))
 
     def double(self, value: float) -> ir.Value:
         return self._make(ir.FloatAttr.get(ir.F64Type.get(), value), self.f64)
@@ -148,13 +148,13 @@ class _Math:
 
 def _widen(math: _Math, value: ir.Value, form: Format) -> ir.Value:
     """The f64 of an 8-bit float: exact."""
-    byte = arith.bitcast(math.int(8), value)
-    bits = arith.extui(math.int(64), byte)
+    byte = arith.bitcast(math.bits(8), value)
+    bits = arith.extui(math.bits(64), byte)
     magnitude = arith.andi(bits, math.integer(0x7F))
     exponent = arith.shrui(magnitude, math.integer(form.mantissa))
     normal = arith.addi(arith.shli(magnitude, math.integer(52 - form.mantissa)), math.integer((1023 - form.bias) << 52))
     smallest = 2.0 ** (1 - form.bias - form.mantissa)
-    subnormal = arith.bitcast(math.int(64), arith.mulf(arith.uitofp(math.f64, magnitude), math.double(smallest)))
+    subnormal = arith.bitcast(math.bits(64), arith.mulf(arith.uitofp(math.f64, magnitude), math.double(smallest)))
     eq, uge = arith.CmpIPredicate.eq, arith.CmpIPredicate.uge
     absolute = arith.select(arith.cmpi(eq, exponent, math.integer(0)), subnormal, normal)
     nan = math.integer(0x7FF8 << 48)
@@ -177,7 +177,7 @@ def _narrow(math: _Math, value: ir.Value, form: Format) -> ir.Value:
     Adding and subtracting ``c = 2**(e + 52 - mantissa)``, where ``e`` is the exponent of the value but at least that
     of the smallest normal number, rounds to a multiple of the spacing of the format at ``e``: the last bit of ``c``.
     """
-    bits = arith.bitcast(math.int(64), value)
+    bits = arith.bitcast(math.bits(64), value)
     absolute_bits = arith.andi(bits, math.integer((1 << 63) - 1))
     absolute = arith.bitcast(math.f64, absolute_bits)
     exponent = arith.shrui(absolute_bits, math.integer(52))
@@ -188,13 +188,13 @@ def _narrow(math: _Math, value: ir.Value, form: Format) -> ir.Value:
     rounded = arith.subf(arith.addf(absolute, c), c)
     ult, ugt = arith.CmpFPredicate.OLT, arith.CmpFPredicate.OGT
     normal = arith.subi(
-        arith.shrui(arith.bitcast(math.int(64), rounded), math.integer(52 - form.mantissa)),
+        arith.shrui(arith.bitcast(math.bits(64), rounded), math.integer(52 - form.mantissa)),
         math.integer((1023 - form.bias) << form.mantissa),
     )
     steps = arith.mulf(rounded, math.double(2.0 ** (form.mantissa - (1 - form.bias))))
     small = arith.cmpf(ult, rounded, math.double(2.0 ** (1 - form.bias)))
     # Only where the value is small is the conversion to an integer in range.
-    subnormal = arith.fptoui(math.int(64), arith.select(small, steps, math.double(0.0)))
+    subnormal = arith.fptoui(math.bits(64), arith.select(small, steps, math.double(0.0)))
     pattern = arith.select(small, subnormal, normal)
     overflow = (((1 << form.exponent) - 1) << form.mantissa) if form.inf else form.nan
     too_large = arith.cmpf(ugt, rounded, math.double(form.largest))
@@ -208,7 +208,7 @@ def _narrow(math: _Math, value: ir.Value, form: Format) -> ir.Value:
         pattern = arith.select(too_large, math.integer(overflow), pattern)
         pattern = arith.select(is_nan, math.integer(form.nan), pattern)
         whole = arith.ori(pattern, sign)
-    return arith.trunci(math.int(8), whole)
+    return arith.trunci(math.bits(8), whole)
 
 
 def _to_double(math: _Math, op: ir.Operation) -> ir.Value:
@@ -253,9 +253,9 @@ def _constant(op: ir.Operation, math: _Math, result: ir.Type) -> ir.Value:
             scalar = ir.FloatAttr(attribute.get_splat_value()).value
             return arith.bitcast(result, math.integer(int(numpy.array(scalar, dtype).view(numpy.uint8)), 8))
         values = numpy.frombuffer(data, numpy.int8).reshape(ir.ShapedType(result).shape)
-        bytes_ = {"value": ir.DenseElementsAttr.get(values, type=math.int(8))}
+        bytes_ = {"value": ir.DenseElementsAttr.get(values, type=math.bits(8))}
         return arith.bitcast(
-            result, ir.Operation.create("arith.constant", results=[math.int(8)], attributes=bytes_).result
+            result, ir.Operation.create("arith.constant", results=[math.bits(8)], attributes=bytes_).result
         )
     byte = int(numpy.array(ir.FloatAttr(attribute).value, dtype).view(numpy.uint8))
     return arith.bitcast(result, math.integer(byte, 8))
@@ -264,7 +264,7 @@ def _constant(op: ir.Operation, math: _Math, result: ir.Type) -> ir.Value:
 def _negate(math: _Math, value: ir.Value, form: Format | None, result: ir.Type) -> ir.Value:
     """The sign bit turned over, but for the zero and the NaN of formats without a negative zero."""
     assert form is not None
-    byte = arith.bitcast(math.int(8), value)
+    byte = arith.bitcast(math.bits(8), value)
     turned = arith.xori(byte, math.integer(0x80, 8))
     if form.fnuz:
         magnitude = arith.andi(byte, math.integer(0x7F, 8))
