@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from kc.targets.base import Target
 
 #: ops that need no conversion of their own, or that native passes take away
-_STRUCTURAL = frozenset({"stablehlo.return", "stablehlo.composite"})
+_STRUCTURAL = frozenset(
+    {"stablehlo.composite", "stablehlo.return", "stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}
+)
 _CHLO = frozenset(
     f"chlo.{n}"
     for n in [
@@ -138,7 +140,7 @@ def _entry(op: ir.Operation, why: str, nearest: str) -> Unsupported:
     name = op.name
     if name == "stablehlo.custom_call":
         name += f" @{_call_target(op)}"
-    notes = (Diagnostic("note", None, f"nearest thing that works: {nearest}"),) if nearest else ()
+    notes = (Diagnostic("note", location_of(op), f"nearest thing that works: {nearest}"),) if nearest else ()
     return Unsupported(
         name, why, nearest, Diagnostic("error", location_of(op), f"'{name}' cannot be compiled: {why}", notes)
     )

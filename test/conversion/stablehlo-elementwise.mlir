@@ -68,3 +68,11 @@ func.func @scalar_predicate(%p: tensor<i1>, %a: tensor<4xf32>, %b: tensor<4xf32>
   %0 = stablehlo.select %p, %a, %b : tensor<i1>, tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHLO ops that math can say stay one op.
+// CHECK-LABEL: func.func @error_function
+// CHECK: math.erfc %{{.*}} : bf16
+func.func @error_function(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+  %0 = chlo.erfc %x : tensor<4xbf16> -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}

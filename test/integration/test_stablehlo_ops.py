@@ -608,3 +608,61 @@ def test_empty_tensors():
     product, reshaped, total, ordered = run(text, *(np.zeros(s, np.float32) for s in ((3, 0), (0, 2), (2, 0, 3))))
     np.testing.assert_array_equal(product, np.zeros((3, 2), np.float32))
     assert (reshaped.shape, total.shape, ordered.shape) == ((0, 5), (0, 2), (0, 2))
+
+
+def test_composites_chlo_and_private_functions():
+    text = """
+    func.func @main(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<2xf32>, tensor<2xi32>, tensor<5xf32>) {
+      %0 = stablehlo.composite "my.scale" %x {decomposition = @scale, version = 1 : i32} : (tensor<5xf32>) -> tensor<5xf32>
+      %1:2 = chlo.top_k(%x, k = 2) : tensor<5xf32> -> (tensor<2xf32>, tensor<2xi32>)
+      %2 = chlo.erfc %x : tensor<5xf32> -> tensor<5xf32>
+      return %0, %1#0, %1#1, %2 : tensor<5xf32>, tensor<2xf32>, tensor<2xi32>, tensor<5xf32>
+    }
+    func.func private @scale(%x: tensor<5xf32>) -> tensor<5xf32> {
+      %0 = call @double(%x) : (tensor<5xf32>) -> tensor<5xf32>
+      return %0 : tensor<5xf32>
+    }
+    func.func private @double(%x: tensor<5xf32>) -> tensor<5xf32> {
+      %0 = stablehlo.add %x, %x : tensor<5xf32>
+      return %0 : tensor<5xf32>
+    }"""
+    from math import erfc
+
+    x = np.array([0.5, -3, 7.25, 0, 2], np.float32)
+    scaled, values, indices, complement = run(text, x)
+    np.testing.assert_array_equal(scaled, 2 * x)
+    np.testing.assert_array_equal(values, [7.25, 2])
+    np.testing.assert_array_equal(indices, [2, 4])
+    np.testing.assert_allclose(complement, [erfc(v) for v in x], rtol=2e-6)
+
+
+def test_quantised_arithmetic():
+    text = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5:3>>
+      %1 = stablehlo.add %0, %0 : tensor<4x!quant.uniform<i8:f32, 0.5:3>>
+      %2 = stablehlo.uniform_dequantize %1 : (tensor<4x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<4xf32>
+      return %2 : tensor<4xf32>
+    }"""
+    x = np.array([1.0, -2.3, 100.0, -0.26], np.float32)
+    q = np.clip(np.rint(x / 0.5) + 3, -128, 127)  # round to nearest even, then saturate
+    expected = (np.clip(2 * q - 3, -128, 127) - 3) * 0.5
+    np.testing.assert_array_equal(run(text, x)[0], expected.astype(np.float32))
+
+
+def test_division_of_unsigned_and_widening_of_bytes():
+    text = """
+    func.func @main(%a: tensor<3xui8>, %b: tensor<3xui8>) -> (tensor<3xui8>, tensor<3xi32>, tensor<3xf32>, tensor<ui32>) {
+      %0 = stablehlo.divide %a, %b : tensor<3xui8>
+      %1 = stablehlo.convert %a : (tensor<3xui8>) -> tensor<3xi32>
+      %2 = stablehlo.convert %a : (tensor<3xui8>) -> tensor<3xf32>
+      %3 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<3xui8>, tensor<3xui8>) -> tensor<ui32>
+      return %0, %1, %2, %3 : tensor<3xui8>, tensor<3xi32>, tensor<3xf32>, tensor<ui32>
+    }"""
+    a, b = np.array([200, 255, 7], np.uint8), np.array([3, 255, 0], np.uint8)
+    quotient, wide, real, product = run(text, a, b)
+    assert quotient.dtype == np.uint8 and product.dtype == np.uint32
+    np.testing.assert_array_equal(quotient, [66, 1, 255])
+    np.testing.assert_array_equal(wide, a.astype(np.int32))
+    np.testing.assert_array_equal(real, a.astype(np.float32))
+    assert product == 200 * 3 + 255 * 255
