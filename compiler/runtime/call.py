@@ -122,11 +122,13 @@ class Entry:
         stream = cuda.own_stream(device) if joined is None else joined
         words = self._words_type()
         keep = []
-        for slot, view, spec in zip(self._input_slots, views, self._inputs, strict=True):
+        for index, (slot, view, spec) in enumerate(zip(self._input_slots, views, self._inputs, strict=True)):
             if view.device_type == CPU and not spec.scalar:
                 buffer = cuda.Buffer(device, stream, view.pointer, _nbytes(view))
                 keep.append(buffer)
                 words[slot] = buffer.pointer
+            elif view.device_type == CUDA and view.pointer % 16 and _nbytes(view):
+                refuse(spec, index, "got a device array that does not start at a multiple of 16 bytes: copy it")
             else:
                 words[slot] = view.pointer
         for slot, param in self._params:

@@ -75,5 +75,7 @@ def adopt(tensor: torch.Tensor, spec: Spec, index: int) -> View:
         tensor = tensor.resolve_conj().resolve_neg()
     if not tensor.is_contiguous():
         tensor = tensor.detach().contiguous()
+    if kind == CUDA and tensor.data_ptr() % 16:  # a slice: kernels read 16 bytes at a time
+        tensor = tensor.detach().clone()
     text = dtype.name if dtype else str(tensor.dtype)
     return View(TORCH, dtype, text, tensor.shape, tensor.data_ptr(), tensor, kind, ordinal)
