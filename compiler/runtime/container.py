@@ -1,6 +1,22 @@
 """The artifact file: a zip with stored (uncompressed) members, ``manifest.json`` and the files that it names.
 
 Members start at multiples of 64 bytes, so that parameters are used where the file is mapped, without a copy.
+
+The manifest (also what ``Program.from_manifest`` takes), with what may be left out in brackets::
+
+    {"version": 1, "target": "cpu" | "nvptx",
+     ["triple": of the host code, "features": LLVM's list of CPU features it needs, "chip": "sm_90a",
+      "entry": name of the default entry ("main")],
+     "entries": {name: {"args": [{"name", "dtype", "shape": [size | null | "symbol" …], ["kind": "input" | "param",
+                                  "param": index into params (default: in order), "scalar": passed by value]}],
+                        "results": [{"dtype", "shape", ["scalar"]}],
+                        ["symbol": of the machine code ("kc_entry_" + name),
+                         "dims": {symbol: {["min", "max", "multiple"]}}]}},
+     "objects": [ELF object files],
+     ["kernels": [{"name", "module": PTX or cubin file, …}], in the order of kc_gpu_launch's index,
+      "params": [{"file", "dtype", "shape"}]]}
+
+Names of element types are in ``kc.runtime.dtypes``. Other keys are for people and tools; the runtime skips them.
 """
 from __future__ import annotations
 

@@ -115,6 +115,16 @@ def test_build_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch, tmp_p
         build_runtime.build(tmp_path)
 
 
+def test_ci_runs_the_command_of_the_readme() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    wanted = re.search(r'grep -m 1 -F "(.+)" README\.md', script)
+    assert wanted is not None
+    lines = [line for line in (ROOT / "README.md").read_text().splitlines() if wanted[1] in line]
+    assert lines == ["python3 -m pip install '.[test]' && pytest"]
+    assert subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=False).returncode == 0
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
 def test_dev_links(tmp_path: Path) -> None:
     from kc.tools.dev_links import make_links
 
