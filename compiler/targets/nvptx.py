@@ -168,7 +168,8 @@ class NvptxTarget(Target):
         from kc.codegen import llvm_ir
 
         def ptx() -> str:
-            _, devices = split(lowered("llvm"))
+            module = lowered("llvm")  # the ops below do not keep it alive
+            _, devices = split(module)
             return "\n".join(self.ptx(llvm_ir.translate(op), name) for name, op in devices.items())
 
         made: dict[str, Callable[[], bytes | str]] = {
