@@ -63,10 +63,17 @@ def find_plugin(name: str) -> type[Pass] | None:
 def register(cls: type[Pass]) -> type[Pass]:
     """Make a pass known under its name for this process; usable as a decorator.
 
-    Raises InputError when the name is empty or taken by another pass.
+    Raises InputError when the name is empty or taken by another pass, or when a class with options is no dataclass.
     """
     if not cls.name:
         raise InputError(f"{cls.__module__}.{cls.__qualname__} has no name: set `name: ClassVar[str] = \"...\"`")
+    own = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 - importing inspect takes 20 ms
+    options = [name for name, kind in own.items() if "ClassVar" not in str(kind)]
+    if options and "__dataclass_fields__" not in cls.__dict__:
+        raise InputError(
+            f"{_where(cls)} has options ({', '.join(options)}) and is no dataclass: "
+            "write @dataclasses.dataclass(frozen=True) above it"
+        )
     if cls.name in REGISTRY and REGISTRY[cls.name] != f"{cls.__module__}:{cls.__qualname__}":
         raise InputError(f"the name '{cls.name}' belongs to a pass of kc ({REGISTRY[cls.name]})")
     taken = _user.get(cls.name)

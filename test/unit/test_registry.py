@@ -119,6 +119,15 @@ def test_register_refuses_bad_names() -> None:
         registry.register(type("Second", (Unnamed,), {"name": "test-registry-twice"}))
 
 
+def test_register_refuses_options_without_dataclass() -> None:
+    class Forgot(Pass):
+        name = "test-registry-forgot"
+        size: int = 3
+
+    with pytest.raises(InputError, match=r"has options \(size\) and is no dataclass: write @dataclasses.dataclass"):
+        registry.register(Forgot)
+
+
 def test_load_pass_file_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         registry.load_pass_file(str(tmp_path / "none.py"))
