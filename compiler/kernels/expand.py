@@ -214,18 +214,18 @@ def _fix_indices(new: ir.Operation, splits: dict[int, Split], first: list[int]) 
     """``linalg.index`` of an old loop becomes the linear combination of the new ones."""
     from kc.bindings import arith, linalg
 
-    index = ir.IndexType.get()
+    index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
     for op in [item for item in walk_nested(new) if item.name == "linalg.index"]:
         loop = int(ir.IntegerAttr(op.attributes["dim"]).value)
-        i64 = ir.IntegerType.get_signless(64)
         if loop not in splits:
             op.attributes["dim"] = ir.IntegerAttr.get(i64, first[loop])
             continue
         with ir.InsertionPoint(op), op.location:
-            total = linalg.index(first[loop])
+            total = linalg.IndexOp(ir.IntegerAttr.get(i64, first[loop])).result
             for number, size in enumerate(splits[loop].sizes[1:], 1):
                 extent = arith.constant(index, size) if size is not None else splits[loop].value
-                total = arith.addi(arith.muli(total, extent), linalg.index(first[loop] + number))
+                part = linalg.IndexOp(ir.IntegerAttr.get(i64, first[loop] + number)).result
+                total = arith.addi(arith.muli(total, extent), part)
         op.results[0].replace_all_uses_with(total)
         op.erase()
 

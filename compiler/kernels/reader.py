@@ -5,6 +5,7 @@
 """
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -34,6 +35,9 @@ REDUCTIONS = frozenset(
     )
 )  # fmt: skip
 _SCALAR_DIALECTS = ("arith.", "math.", "complex.")
+
+# an expression is as deep as its kernel has ops (kc-form-kernels{max-ops}), and each op takes four frames here
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
 def element_type(value: ir.Value) -> str:
