@@ -106,6 +106,15 @@ def affine_value(a: Arith, expression: Any, dims: Sequence[Extent]) -> Extent:
     raise ValueError(f"affine expression {expression} in an indexing map")
 
 
+def dims_of(expression: Any) -> set[int]:
+    """The dims that an ``ir.AffineExpr`` depends on."""
+    if isinstance(expression, ir.AffineDimExpr):
+        return {expression.position}
+    if isinstance(expression, ir.AffineBinaryExpr):
+        return dims_of(expression.lhs) | dims_of(expression.rhs)
+    return set()
+
+
 class Fold(NamedTuple):
     """A reduction ``acc = op(acc, x)`` whose order does not matter; ``type`` is the accumulator's (f32 for half
     outputs).

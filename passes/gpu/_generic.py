@@ -45,12 +45,15 @@ class Generic:
         return first + [d for d in axes if d in dims]
 
     def innermost_is_reduced(self) -> bool:
-        """Whether the last axis of some input runs over a reduction loop."""
+        """Whether every input that varies in a reduction loop has the innermost such loop as its last axis."""
+        lasts = []
         for value, index_map in zip(self.inputs, self.maps, strict=False):
             results = list(index_map.results)
-            if isinstance(value.type, ir.MemRefType) and results and isinstance(results[-1], ir.AffineDimExpr):
-                return results[-1].position in self.reduction and results[-1].position == max(self.reduction)
-        return False
+            used = set(self.reduction) & {d for e in results for d in bodies.dims_of(e)}
+            if isinstance(value.type, ir.MemRefType) and used:
+                last = results[-1]
+                lasts.append(isinstance(last, ir.AffineDimExpr) and last.position == max(self.reduction))
+        return bool(lasts) and all(lasts)
 
     def extents(self, a: Arith) -> list[Extent]:
         """The extent of every loop, read off the operands' shapes."""
