@@ -103,6 +103,12 @@ class CpuBuilder(Ops):
     def sub(self, a: Index, b: Index) -> Index:
         return a if isinstance(b, int) and b == 0 else self._fold("arith.subi", a, b, lambda x, y: x - y)
 
+    def difference(self, a: Index, b: Index) -> Index:
+        """``a - b``, or 0 when ``b`` is larger."""
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a - b, 0)
+        return self.create("arith.maxsi", [self.index(self.sub(a, b)), self.index(0)], self.type("index"))
+
     def mul(self, a: Index, b: Index) -> Index:
         for x, y in ((a, b), (b, a)):
             if isinstance(x, int) and x in (0, 1):

@@ -84,10 +84,7 @@ def _along_group(values: PartValues, panel: Any, prefix: Sequence[IndexValue], g
         def step(k: Any) -> None:
             for at in range(0, width, lanes):
                 position = builder.add(start, at)
-                mask = None
-                if masked:
-                    mask = builder.mask(builder.create("arith.maxsi", [
-                        builder.index(builder.sub(size, position)), builder.index(0)], builder.type("index")), lanes)
+                mask = builder.mask(builder.difference(size, position), lanes) if masked else None
                 point = values.point(b=batch, k=builder.add(k0, k), **{group: position})
                 vector = values.emitter(point, group, lanes, mask).vector(root)
                 builder.vector_store(vector, panel, [*prefix, builder.add(builder.mul(k, width), at)], lanes)

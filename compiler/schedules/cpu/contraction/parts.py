@@ -8,7 +8,7 @@ from typing import Any
 from kc.builder.cpu import CpuBuilder
 from kc.builder.cpu import Index as IndexValue
 from kc.builder.expr import Emitter
-from kc.kernels.expr import Acc, Contraction, Expr, Index, Load
+from kc.kernels.expr import Acc, Contraction, Expr, Index, Kernel, Load
 from kc.schedules.cpu.space import Access, Operands, Space, accesses, contiguous, diagonal, merge
 
 
@@ -52,7 +52,7 @@ class Part:
 class PartValues:
     """Emits a part's expressions inside one function."""
 
-    def __init__(self, builder: CpuBuilder, kernel: Contraction, part: Part, arguments: Sequence[Any]) -> None:
+    def __init__(self, builder: CpuBuilder, kernel: Kernel, part: Part, arguments: Sequence[Any]) -> None:
         self.builder, self.part = builder, part
         self.operands = Operands(builder, kernel, part.space, arguments)
         self.sizes = part.space.sizes(builder, arguments)

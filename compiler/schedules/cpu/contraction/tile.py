@@ -95,10 +95,7 @@ def finish_tile(kernel: Contraction, values: PartValues, shape: TileShape, tile:
         each_row([None] * shape.vectors)
 
     def partly() -> None:
-        index = builder.type("index")
-        each_row([builder.mask(builder.create("arith.maxsi", [builder.index(builder.sub(rest, v * shape.lanes)),
-                                                              builder.index(0)], index), shape.lanes)
-                  for v in range(shape.vectors)])
+        each_row([builder.mask(builder.difference(rest, v * shape.lanes), shape.lanes) for v in range(shape.vectors)])
 
     if not vectors:
         _finish_elements(kernel, values, shape, tile, sums, batch, row, count, column, builder.min(rest, shape.columns))
