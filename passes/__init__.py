@@ -42,6 +42,7 @@ REGISTRY: dict[str, str] = {
     "kc-schedule-cpu": "kc.passes.linalg.schedule_cpu:ScheduleCpu",
     "kc-schedule-nvptx": "kc.passes.linalg.schedule_nvptx:ScheduleNvptx",
     "kc-simplify-deallocs": "kc.passes.loops.simplify_deallocs:SimplifyDeallocs",
+    "kc-size-teams": "kc.passes.loops.size_teams:SizeTeams",
     "kc-splat-to-fill": "kc.passes.linalg.splat_to_fill:SplatToFill",
     "kc-split-empty-tensors": "kc.passes.loops.split_empty_tensors:SplitEmptyTensors",
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 Size = Union[int, "_ir.Value"]
 
-#: what a size that is only known at run time is taken for when work is estimated
-ASSUMED_SIZE = 64
+#: what a size that is only known at run time is taken for when it is decided whether threads may be worth having; how
+#: many of them really work is decided at run time
+ASSUMED_SIZE = 1024
 #: iterations of the parallel loop wanted at least: four for each of sixteen threads
 WANTED_CHUNKS = 64
 
@@ -65,10 +66,14 @@ class Access:
 
 @dataclasses.dataclass(frozen=True)
 class Chunks:
-    """The parallel loop: the first ``count`` loops of the nest, the last of them in steps of ``tile``."""
+    """The parallel loop: the first ``count`` loops of the nest, the last of them in steps of ``tile``.
+
+    ``tile`` is None when it is to be computed at run time, such that a chunk does at least ``grain`` scalar ops.
+    """
 
     count: int
-    tile: int
+    tile: int | None
+    grain: int
 
 
 @dataclasses.dataclass
@@ -100,18 +105,31 @@ class Nest:
             outer += 1
         if outer == 0:
             return
+        # A size known only at run time may be one, so it does not count towards the chunks wanted.
         count, chunks = 0, 1
         while count < outer and chunks < WANTED_CHUNKS:
-            chunks *= self.loops[count].estimate
+            chunks *= self.loops[count].size if isinstance(self.loops[count].size, int) else 1
             count += 1
+        while True:
+            tile = self._tile(count, grain)
+            last = self.loops[count - 1].size
+            if count == 1 or tile is None or not isinstance(last, int) or tile < last:
+                break
+            count -= 1  # a chunk takes the whole of this loop: cut the one around it
+        if tile is not None and isinstance(last, int):
+            # A tile wide enough for the grain may leave too few chunks where other loops are short; then it shrinks.
+            most = max(1, last * max(1, chunks // max(last, 1)) // WANTED_CHUNKS)
+            tile = max(1, min(tile, last, max(most, -(-tile // 4))))
+        self.chunks = Chunks(count, tile, grain)
+
+    def _tile(self, count: int, grain: int) -> int | None:
+        """Iterations of loop ``count - 1`` that make a chunk of ``grain`` scalar ops, None when that is not known."""
         inside = self.cost
         for loop in self.loops[count:]:
-            inside *= loop.estimate
-        last = self.loops[count - 1].estimate
-        tile = min(max(1, -(-grain // max(inside, 1))), max(last, 1))
-        # A tile wide enough for the grain may leave too few chunks where the other loops are short; then it shrinks.
-        most = max(1, last * max(1, chunks // max(last, 1)) // WANTED_CHUNKS)
-        self.chunks = Chunks(count, max(1, min(tile, max(most, -(-tile // 4)))))
+            if not isinstance(loop.size, int):
+                return None
+            inside *= loop.size
+        return max(1, -(-grain // max(inside, 1)))
 
     def _choose_order(self) -> None:
         """Innermost goes the loop that steps through most operands with stride one; if it is a reduction, all of
@@ -212,12 +230,16 @@ def emit(nest: Nest, body: Body, yields: Sequence[bool]) -> None:
     if nest.chunks is None:
         _emit_loops(nest, 0, {}, body, yields)
         return
-    count, tile = nest.chunks.count, nest.chunks.tile
+    count = nest.chunks.count
+    tile = _tile_value(nest, nest.chunks)
     zero, one = constant(0), constant(1)
     tiles = [size_value(loop.size) for loop in nest.loops[:count]]
-    if tile > 1:
+    if tile != 1:
         last = nest.loops[count - 1].size
-        tiles[-1] = constant(-(-last // tile)) if isinstance(last, int) else arith.ceildivui(last, constant(tile))
+        if isinstance(last, int) and isinstance(tile, int):
+            tiles[-1] = constant(-(-last // tile))
+        else:
+            tiles[-1] = arith.ceildivui(size_value(last), size_value(tile))
     total = tiles[0]
     for extent in tiles[1:]:
         total = arith.muli(total, extent)
@@ -240,8 +262,8 @@ def emit(nest: Nest, body: Body, yields: Sequence[bool]) -> None:
             if position < count - 1 or tile == 1:
                 fixed[position] = current
             else:
-                low = arith.muli(current, constant(tile))
-                high = arith.minui(arith.addi(low, constant(tile)), size_value(nest.loops[position].size))
+                low = arith.muli(current, size_value(tile))
+                high = arith.minui(arith.addi(low, size_value(tile)), size_value(nest.loops[position].size))
         if tile == 1:
             _emit_loops(nest, count, _indices(nest, fixed), body, yields)
         else:
@@ -251,6 +273,16 @@ def emit(nest: Nest, body: Body, yields: Sequence[bool]) -> None:
                 _emit_loops(nest, count, _indices(nest, fixed), body, yields)
                 scf.yield_([])
         ir.Operation.create("scf.reduce")
+
+
+def _tile_value(nest: Nest, chunks: Chunks) -> Size:
+    """The tile, computed at run time where the sizes of the loops inside it are only known then."""
+    if chunks.tile is not None:
+        return chunks.tile
+    inside = constant(nest.cost)
+    for loop in nest.loops[chunks.count :]:
+        inside = arith.muli(inside, size_value(loop.size))
+    return arith.ceildivui(constant(chunks.grain), arith.maxui(inside, constant(1)))
 
 
 def _indices(nest: Nest, fixed: dict[int, ir.Value]) -> dict[int, ir.Value]:

@@ -72,7 +72,7 @@ PHASES: tuple[Phase, ...] = (
         end="llvm",
         pipeline="builtin.module("
         "expand-strided-metadata,lower-affine,"
-        "convert-scf-to-openmp,canonicalize,convert-scf-to-cf,"
+        "convert-scf-to-openmp,canonicalize,kc-size-teams,convert-scf-to-cf,"
         "convert-vector-to-llvm{enable-x86=<x86>},convert-ub-to-llvm,"
         "convert-math-to-llvm,convert-math-to-libm,convert-complex-to-llvm,"
         "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,"
