@@ -49,6 +49,7 @@ def load_dialect(context: ir.Context, name: str) -> None:
     path = kc_dialects().get(name)
     if path is not None:
         module, _, attribute = path.partition(":")
+        load_dialect(context, "irdl")  # in which a dialect made in Python is described to MLIR
         with context, ir.Location.unknown(context):
             getattr(importlib.import_module(module), attribute).load()
     elif name in _LOADED_BY:

@@ -69,7 +69,7 @@ LEVELS: dict[str, Level] = {
         Level(
             "linalg",
             "linalg on tensors: fusion, kernel boundaries, tile sizes, layout, numerics",
-            dialects=_names(f"linalg tensor shape {_SCALAR} kc_tensor"),
+            dialects=_names(f"linalg tensor shape {_SCALAR}"),
             # cf.assert carries checks of shapes; a control-flow graph has no place before bufferization
             forbidden=_names("cf.br cf.cond_br cf.switch"),
             ops=_names("bufferization.alloc_tensor bufferization.materialize_in_destination"),
