@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from kc.codegen import cache, workers
-from kc.errors import CompileError, InputError
+from kc.errors import InputError, UnsupportedError
 
 OPT_LEVELS = ("O0", "O1", "O2", "O3", "codegen-only")
 # Part of every cache key: to be raised when what the worker does with a text changes.
@@ -112,14 +112,14 @@ def optimised_ir(
 def ptx(text: str, chip: str, features: str = "", opt: str = "O3") -> str:
     """PTX for ``chip`` (``sm_90a``); ``features`` names the PTX version (``+ptx88``).
 
-    Raises ``CompileError`` when LLVM fails, or when the PTX refers to a function nobody defines.
+    Raises ``CompileError`` when LLVM fails, ``UnsupportedError`` when the PTX calls a function that nobody defines.
     """
     if not re.fullmatch(r"sm_\d+[af]?", chip):
         raise InputError(f"'{chip}' is not an NVIDIA chip: write sm_80, sm_90a, …")
     result = _generate("assembly", text, _PTX_TRIPLE, chip, features, opt, "default").decode()
     missing = undefined_ptx_functions(result)
     if missing:
-        raise CompileError(
+        raise UnsupportedError(
             f"the device code calls {', '.join(missing)}, which nothing defines: "
             "a math function was not expanded (run kc-expand-math{target=nvptx} first)"
         )

@@ -1,4 +1,4 @@
-"""PTX after it was made: functions nobody defines, assembly by ``ptxas``, and what ``ptxas`` says about each kernel."""
+"""PTX after it was made: assembly by ``ptxas``, and what ``ptxas`` says about each kernel."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from kc.codegen.emit import undefined_ptx_functions
-from kc.errors import CompileError, UnsupportedError
+from kc.errors import CompileError
 
 
 class KernelReport(NamedTuple):
@@ -75,19 +74,6 @@ def find_ptxas() -> str | None:
         candidates.append(Path(on_path))
     candidates.append(Path("/usr/local/cuda/bin/ptxas"))
     return next((str(path) for path in candidates if os.access(path, os.X_OK) and path.is_file()), None)
-
-
-def check_externals(ptx: str, source: str = "the device code") -> None:
-    """Raise UnsupportedError when ``ptx`` calls a function that neither it nor the driver defines.
-
-    LLVM turns an intrinsic that it does not know into such a call without a word.
-    """
-    missing = undefined_ptx_functions(ptx)
-    if missing:
-        raise UnsupportedError(
-            f"{source} calls {', '.join(missing)}, which nothing defines: an operation has no GPU form. "
-            "Mathematical functions are expanded by kc-expand-math{target=nvptx}, other ops by the passes before it"
-        )
 
 
 def assemble(ptx: str, chip: str, ptxas: str | None = None) -> Assembled:

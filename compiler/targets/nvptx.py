@@ -128,7 +128,7 @@ class NvptxTarget(Target):
         """One device module from its LLVM IR."""
         from kc.codegen import ptx_check
 
-        ptx = self.ptx(text, name)
+        ptx = self.ptx(text)
         optional = self.cubin == "auto" and not self.strict
         if self.cubin == "never" or (optional and ptx_check.find_ptxas() is None):
             return Image(f"{name}.ptx", ptx.encode(), {})
@@ -141,13 +141,11 @@ class NvptxTarget(Target):
             raise CompileError(f"device module '{name}' does not run at full speed: {'; '.join(problems)}")
         return Image(f"{name}.cubin", done.cubin, {kernel: report.registers for kernel, report in done.kernels.items()})
 
-    def ptx(self, text: str, name: str = "device") -> str:
+    def ptx(self, text: str) -> str:
         """PTX of LLVM IR ``text``; raises UnsupportedError when it calls what nothing defines."""
-        from kc.codegen import emit, ptx_check
+        from kc.codegen import emit
 
-        result = emit.ptx(text, self.chip, PTX_FEATURES)
-        ptx_check.check_externals(result, f"device module '{name}'")
-        return result
+        return emit.ptx(text, self.chip, PTX_FEATURES)
 
     def text(self, module: ir.Module, level: str) -> str:
         from kc.codegen import emit, llvm_ir
@@ -157,7 +155,7 @@ class NvptxTarget(Target):
         for name, op in {"host": host, **devices}.items():
             text = llvm_ir.translate(op)
             if level == "asm":
-                text = emit.assembly(text, opt="O2") if name == "host" else self.ptx(text, name)
+                text = emit.assembly(text, opt="O2") if name == "host" else self.ptx(text)
             mark = ";" if level == "llvm-ir" else "#" if name == "host" else "//"
             parts.append(f"{mark} ---- {name}\n{text}")
         return "\n".join(parts)
@@ -170,7 +168,7 @@ class NvptxTarget(Target):
         def ptx() -> str:
             module = lowered("llvm")  # the ops below do not keep it alive
             _, devices = split(module)
-            return "\n".join(self.ptx(llvm_ir.translate(op), name) for name, op in devices.items())
+            return "\n".join(self.ptx(llvm_ir.translate(op)) for op in devices.values())
 
         made: dict[str, Callable[[], bytes | str]] = {
             **super().forms(lowered, manifest, files),
