@@ -72,6 +72,7 @@ _CHLO = frozenset(
 )
 _SEVERAL_DEVICES = ("it moves data between devices, and kc compiles for one", "compile the program of a single device")
 _HOST_TRANSFER = ("it talks to the host while the program runs", "pass the data as arguments and results")
+_THREEFRY = "a generator written in integer arithmetic, such as jax.random with its default keys (threefry2x32)"
 _WHY: dict[str, tuple[str, str]] = {
     **{
         f"stablehlo.{n}": _SEVERAL_DEVICES
@@ -89,7 +90,8 @@ _WHY: dict[str, tuple[str, str]] = {
     },
     **{f"stablehlo.{n}": _HOST_TRANSFER for n in ("infeed", "outfeed", "recv", "send")},
     "stablehlo.after_all": ("it orders transfers to the host", "remove the transfers"),
-    "stablehlo.rng": ("its numbers come from a hidden state", "stablehlo.rng_bit_generator"),
+    "stablehlo.rng": ("its numbers come from a hidden state", _THREEFRY),
+    "stablehlo.rng_bit_generator": ("its algorithm is the target's own", _THREEFRY),
     "stablehlo.set_dimension_size": ("it makes a bounded dynamic dimension", "stablehlo.real_dynamic_slice"),
     "stablehlo.einsum": ("it is deprecated", "stablehlo.dot_general"),
     "stablehlo.torch_index_select": ("it is deprecated", "stablehlo.gather"),

@@ -312,7 +312,6 @@ def _bitcast(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 RULES: dict[str, Rule] = {
     "chlo.erf": _math("math.erf"),
     "chlo.erfc": _math("math.erfc"),
-    "chlo.erfc": _math("math.erfc"),
     "stablehlo.abs": _absolute,
     "stablehlo.add": _arith("arith.addf", "arith.addi", "arith.ori", "complex.add"),
     "stablehlo.and": _arith("", "arith.andi", "arith.andi", ""),

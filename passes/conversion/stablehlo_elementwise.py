@@ -16,7 +16,7 @@ from kc.passes.conversion._scalar import RULES, emit_scalar
 
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloElementwise(StablehloConversion):
-    """Elementwise StableHLO (and ``chlo.erf``, ``erfc``) to ``linalg.generic``; integer scalars to ``arith`` on the host.
+    """Elementwise StableHLO (and ``chlo.erf``, ``erfc``) to ``linalg.generic``; integer scalars to host ``arith``.
 
     ``%2 = stablehlo.divide %0, %1 : tensor<4xi32>`` becomes a parallel ``linalg.generic`` whose body holds the division
     with its edges defined. A rank-0 op on integers alone (loop counters, indices, predicates) becomes plain ``arith``
