@@ -5,17 +5,19 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import re
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kc.codegen import cache, elf, emit, llvm_ir, shared_library, units, workers
+from kc.codegen import cache, elf, emit, llvm_ir, manifest, shared_library, units, workers
 from kc.codegen.downgrade import downgrade, literal_bits
 from kc.context import make_context, parse_module
 from kc.errors import CompileError, InputError, UnsupportedError
@@ -344,7 +346,7 @@ def test_scheduled_functions_are_compiled_apart():
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 def test_shared_library_and_header(tmp_path):
-    manifest = {
+    described = {
         "entries": {
             "f": {
                 "args": [
@@ -356,7 +358,7 @@ def test_shared_library_and_header(tmp_path):
             }
         }
     }
-    header = shared_library.header(manifest)
+    header = shared_library.header(described)
     (tmp_path / "kc.h").write_text(header)
     (tmp_path / "t.c").write_text(
         '#include "kc.h"\nint main(void) { kc_f32_2d x; kc_bf16_0d w; kc_complex64_1d r;\n'
@@ -391,3 +393,12 @@ def test_host_features_agree_with_the_machine():
     assert not {"avx", "fma"} & emit.cpu_features("x86_64-linux-gnu", "x86-64-v2", "")
     assert "fma" not in emit.cpu_features("x86_64-linux-gnu", "x86-64-v3", "-fma")
     assert np.dtype(np.float32).itemsize == 4
+
+
+def test_runtime_symbols_are_those_of_the_loader():
+    source = (Path(__file__).parents[2] / "compiler/runtime/src/symbols.cpp").read_text()
+    math = re.search(r"kMath\[\] = \{(.*?)\};", source, re.DOTALL)
+    names = {name + suffix for name in re.findall(r'"(\w+)"', math.group(1)) for suffix in ("", "f")}
+    names |= set(re.findall(r"KC_SYMBOL\((\w+)\)", source)) - {"name"}
+    names |= set(re.findall(r'\{"(\w+)", address\(', source))
+    assert names == manifest.RUNTIME_SYMBOLS
