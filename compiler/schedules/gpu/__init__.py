@@ -12,5 +12,6 @@ SCHEDULES = (
     "kc.schedules.gpu.rows_split:RowsSplitSchedule",
     "kc.schedules.gpu.rows:RowsSchedule",
     "kc.schedules.gpu.rows_loop:RowsLoopSchedule",
+    "kc.schedules.gpu.columns:ColumnsSchedule",
     "kc.schedules.gpu.map:MapSchedule",
 )

@@ -20,6 +20,7 @@ from kc.builder.gpu import if_
 from kc.builder.gpu_module import Device, Host
 from kc.kernels.expr import Kernel, Load, Reduce, Rows, walk
 from kc.schedules.gpu.access import (
+    ONE,
     ZERO,
     Access,
     Space,
@@ -206,7 +207,8 @@ class RowsPlan:
         except NotImplementedError:
             return None
         items = [*reads.values(), *writes]
-        rows = collapse(kernel.dims, range(first), items)
+        moving = [item for item in reads.values() if any(stride != ZERO for stride in item.strides[first:])]
+        rows = collapse(kernel.dims, _row_order(moving, first), items)
         # columns may be walked in any order: prefer that of the first operand that has them all
         columns = collapse(kernel.dims, _column_order(kernel, items, first), items)
         space = Space(rows.groups + columns.groups, rows.sizes + columns.sizes)
@@ -216,6 +218,15 @@ class RowsPlan:
             {node: grouped(item, space) for node, item in reads.items()},
             [grouped(item, space) for item in writes],
         )
+
+
+def _row_order(items: list[Access], first: int) -> list[int]:
+    """Row loops as they come; one that is contiguous in memory goes last where no column loop is."""
+    loops = list(range(first))
+    if any(ONE in item.strides[first:] for item in items):
+        return loops
+    inner = next((loop for loop in reversed(loops) if any(item.strides[loop] == ONE for item in items)), None)
+    return loops if inner is None else [loop for loop in loops if loop != inner] + [inner]
 
 
 def _column_order(kernel: Rows, items: list[Access], first: int) -> list[int]:

@@ -15,8 +15,10 @@ from kc.kernels.rebuild import rebuild
 from kc.schedules.gpu.composite import Part, build_parts, fits
 from kc.schedules.gpu.features import Features
 from kc.schedules.gpu.reduction import neutral
+from kc.schedules.gpu.rows import RowsPlan
 
-_LEAST_COLUMNS = 1 << 15
+_SHARE, _STRIDED_SHARE = 2048, 256  # columns of a piece, at least
+_ROWS_A_BLOCK = 128  # of ``ColumnsSchedule``
 _MOST_PIECES = 512
 
 
@@ -43,14 +45,19 @@ class RowsSplitSchedule:
             for node in walk(output.expr)
         ):
             return None
-        if columns < _LEAST_COLUMNS or rows * 2 > features.multiprocessors or not reductions:
+        plan = RowsPlan.of(kernel)
+        if plan is None or not reductions:
+            return None
+        strided = plan.vector() is None  # then a block takes many rows, and a slice of few columns keeps it busy
+        blocks, share = (-(-rows // _ROWS_A_BLOCK), _STRIDED_SHARE) if strided else (rows, _SHARE)
+        if columns < 16 * share or blocks * 2 > features.multiprocessors:
             return None
         if any(isinstance(inner, Reduce) for node in reductions for inner in walk(node.arg)):
             return None
         if any(neutral(node.op, node.type) is None for node in reductions) or _outside(kernel, first):
             return None
         length = kernel.dims[first].size or 1
-        want = min(_MOST_PIECES, 4 * features.multiprocessors // rows, columns // 2048)
+        want = min(_MOST_PIECES, 4 * features.multiprocessors // blocks, columns // share)
         pieces = max((number for number in range(1, want + 1) if length % number == 0), default=1)
         schedule = cls(pieces, features)
         return schedule if pieces >= 8 and fits(schedule.parts(kernel)[0], features) else None
