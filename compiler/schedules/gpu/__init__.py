@@ -13,5 +13,6 @@ SCHEDULES = (
     "kc.schedules.gpu.rows:RowsSchedule",
     "kc.schedules.gpu.rows_loop:RowsLoopSchedule",
     "kc.schedules.gpu.columns:ColumnsSchedule",
+    "kc.schedules.gpu.map_tiled:MapTiledSchedule",
     "kc.schedules.gpu.map:MapSchedule",
 )

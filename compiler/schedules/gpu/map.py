@@ -23,7 +23,6 @@ from kc.schedules.gpu.access import (
     ONE,
     ZERO,
     Access,
-    Extent,
     Space,
     access,
     aligned,
@@ -50,7 +49,7 @@ class MapSchedule:
     def pick(cls, kernel: Kernel, features: Features) -> MapSchedule | None:
         if not isinstance(kernel, Map) or not supported(kernel.operands) or not kernel.outputs:
             return None
-        plan = _Plan.of(kernel)
+        plan = MapPlan.of(kernel)
         if plan is None:
             return None
         vector = inner_vector([*plan.loads.values(), *plan.outputs], plan.inner, 8)
@@ -64,7 +63,7 @@ class MapSchedule:
     def build(self, kernel: Map, module: Any) -> None:
         """Inserts ``@K_device`` and ``@K__impl`` into ``module``."""
         location = module.location
-        plan = _Plan.of(kernel)
+        plan = MapPlan.of(kernel)
         assert plan is not None
         items = [*plan.loads.values(), *plan.outputs]
         arguments = Arguments(kernel, kernel.dims, extents_of(items, plan.space))
@@ -89,7 +88,7 @@ class MapSchedule:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Plan:
+class MapPlan:
     space: Space
     loads: dict[Load, Access]
     outputs: list[Access]
@@ -99,7 +98,7 @@ class _Plan:
         return len(self.space.groups) - 1
 
     @classmethod
-    def of(cls, kernel: Map) -> _Plan | None:
+    def of(cls, kernel: Map) -> MapPlan | None:
         if any(dim.size == 0 for dim in kernel.dims):
             return None
         try:
@@ -128,7 +127,7 @@ class _Plan:
 
 class _MapBody:
     def __init__(
-        self, schedule: MapSchedule, kernel: Map, plan: _Plan, arguments: DeviceArguments, location: Any
+        self, schedule: MapSchedule, kernel: Map, plan: MapPlan, arguments: DeviceArguments, location: Any
     ) -> None:
         self.schedule, self.kernel, self.plan, self.arguments = schedule, kernel, plan, arguments
         self.ops = Ops(location)
@@ -208,22 +207,20 @@ class _MapBody:
             if isinstance(node, Load):
                 return (values[node][lane] if node in values else self.arguments.scalar(node.arg)).ssa
             assert isinstance(node, Index)
-            return self.loop_index(node.dim, coordinates, lane).resize("index").ssa
+            place = self.moved(coordinates, lane)
+            return loop_index(self.arguments, self.kernel, self.plan, node.dim, place).resize("index").ssa
 
         return find
 
-    def loop_index(self, loop: int, coordinates: Sequence[Value], lane: int) -> Value:
-        """Position (i64) in the original loop ``loop``."""
-        for number, group in enumerate(self.plan.space.groups):
-            if loop not in group:
-                continue
-            position = coordinates[number] + (lane if number == self.plan.inner else 0)
-            after = ONE
-            for inner_loop in group[group.index(loop) + 1 :]:
-                after = after * self._size(inner_loop)
-            position = position // self.arguments.extent(after)
-            return position if group[0] == loop else position % self.arguments.extent(self._size(loop))
-        return const(0, "i64")  # a loop of size 1
 
-    def _size(self, loop: int) -> Extent:
-        return dim_extent(self.kernel.dims, loop)
+def loop_index(
+    arguments: DeviceArguments, kernel: Map, plan: MapPlan, loop: int, coordinates: Sequence[Value]
+) -> Value:
+    """Position (i64) in the original loop ``loop`` at ``coordinates`` (one per loop group)."""
+    for position, group in zip(coordinates, plan.space.groups, strict=True):
+        if loop not in group:
+            continue
+        for inner in group[group.index(loop) + 1 :]:
+            position = position // arguments.extent(dim_extent(kernel.dims, inner))
+        return position if group[0] == loop else position % arguments.extent(dim_extent(kernel.dims, loop))
+    return const(0, "i64")  # a loop of size 1
