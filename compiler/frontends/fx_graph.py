@@ -104,9 +104,16 @@ def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[
             results.append(node)
     new.output(tuple(results))
     new.eliminate_dead_code()
+    for node in new.nodes:  # kc's target decides where things live; the importer knows the CPU only
+        node.args = torch.fx.node.map_aggregate(node.args, _on_cpu)
+        node.kwargs = torch.fx.node.map_aggregate(node.kwargs, _on_cpu)
     new.lint()
     symints = _symint_function(graph, numbers) if numbers else None
     return new, Plan([position[node.name] for node in tensors], plan, symints)
+
+
+def _on_cpu(value: Any) -> Any:
+    return torch.device("cpu") if isinstance(value, torch.device) else value
 
 
 def _is_number(node: torch.fx.Node) -> bool:

@@ -44,18 +44,20 @@ def scaled_dot_product_attention(
     wide = _wide(query.dtype)
     factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = torch.matmul(query.to(wide), key.to(wide).transpose(-2, -1)) * factor
+    # A tensor and not a Python float, which would come in as float64.
+    blocked = torch.full((), float("-inf"), dtype=wide, device=query.device)
     if is_causal:
         rows = torch.arange(query.size(-2), device=query.device)
         columns = torch.arange(key.size(-2), device=query.device)
-        scores = torch.where(columns[None, :] <= rows[:, None], scores, float("-inf"))
+        scores = torch.where(columns[None, :] <= rows[:, None], scores, blocked)
     if attn_mask is not None:
         if attn_mask.dtype == torch.bool:
-            scores = torch.where(attn_mask, scores, float("-inf"))
+            scores = torch.where(attn_mask, scores, blocked)
         else:
             scores = scores + attn_mask
     largest = scores.amax(-1, keepdim=True)
     if attn_mask is not None:  # a row that is masked whole: exp(-inf - 0) is 0, and 0 / 1 is 0
-        largest = torch.where(largest == torch.full_like(largest, float("-inf")), torch.zeros_like(largest), largest)
+        largest = torch.where(largest == blocked, torch.zeros_like(largest), largest)
     exponentials = torch.exp(scores - largest)
     total = exponentials.sum(-1, keepdim=True)
     if attn_mask is not None:
