@@ -97,6 +97,7 @@ def parse_module(
         sink = DiagnosticSink({source_name: source} if isinstance(source, str) else {}, rename={"-": source_name})
     before = len(sink.diagnostics)
     load_mentioned_dialects(context, source)
+    _remember(context, source_name, source)
     with capture(context, sink):
         try:
             if _is_file_with(source_name, source):
@@ -106,6 +107,21 @@ def parse_module(
             found = sink.diagnostics[before:]
             reason = "" if found else f": {error}"
             raise InputError(f"{source_name} is not a valid MLIR module{reason}", found, sources=sink.sources) from None
+
+
+def _remember(context: ir.Context, name: str, source: str | bytes) -> None:
+    """Keep the text with the context, so that what a pass says later is shown with its source line and file name.
+
+    Two texts that both carry the name ``-`` in one context cannot be told apart: then neither is kept. Nor is text
+    above 4 MiB.
+    """
+    if isinstance(source, bytes) or len(source) > 4 << 20 or not hasattr(context, "__dict__"):
+        return
+    known: dict[str, str] = context.__dict__.setdefault("kc_sources", {})
+    for key in {name, "-"}:
+        if known.setdefault(key, source) != source:
+            known[key] = ""
+    context.__dict__["kc_source_name"] = name if known["-"] else "-"
 
 
 def _is_file_with(path: str, source: str | bytes) -> bool:

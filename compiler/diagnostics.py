@@ -122,8 +122,17 @@ def _renamed(diagnostic: Diagnostic, rename: Mapping[str, str]) -> Diagnostic:
 
 @contextlib.contextmanager
 def capture(context: ir.Context, sink: DiagnosticSink | None = None) -> Iterator[DiagnosticSink]:
-    """Send every diagnostic that MLIR emits in ``context`` to ``sink`` while the block runs."""
+    """Send every diagnostic that MLIR emits in ``context`` to ``sink`` while the block runs.
+
+    The sink learns the sources that were parsed in the context.
+    """
     target = DiagnosticSink() if sink is None else sink
+    known = getattr(context, "__dict__", {})
+    for name, text in known.get("kc_sources", {}).items():
+        if text:
+            target.sources.setdefault(name, text)
+    if known.get("kc_source_name", "-") != "-":
+        target.rename.setdefault("-", known["kc_source_name"])
 
     def handle(diagnostic: ir.Diagnostic) -> bool:
         target.emit(from_mlir(diagnostic))

@@ -105,6 +105,22 @@ def test_capture_nests_and_restores() -> None:
         ir.Module.parse("%", context=context)
 
 
+def test_what_a_pass_says_later_has_its_source_line() -> None:
+    from kc.pass_manager import run_pipeline
+
+    context = make_context()
+    source = "func.func @f(%a: tensor<4xf32>) {\n  %0 = stablehlo.abs %a : tensor<4xf32>\n  return\n}"
+    module = parse_module(source, context, "x")
+    pipeline = "builtin.module(torch-verify-linalg-on-tensors-backend-contract)"
+    with pytest.raises(CompileError, match=r"x:2:8: error: .*\n  %0 = stablehlo.abs %a : tensor<4xf32>\n       \^"):
+        run_pipeline(module, pipeline)
+    # with a second text of that name in the context, a place in "-" could be in either
+    parse_module("func.func @g() { return }", context, "y")
+    with pytest.raises(CompileError, match=r"-:2:8: error: ") as caught:
+        run_pipeline(module, pipeline)
+    assert "stablehlo.abs %a : tensor<4xf32>\n       ^" not in str(caught.value)
+
+
 def test_verify_says_what_is_wrong() -> None:
     module = parse_module("func.func @f(%a: i32) { return }", make_context())
     function = module.body.operations[0]
