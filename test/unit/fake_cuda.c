@@ -73,21 +73,21 @@ int cuModuleGetFunction(void **f, void *m, const char *name) {
 }
 int cuFuncGetAttribute(int *v, int a, void *f) { *v = attribute_limit; return 0; }
 int cuFuncSetAttribute(void *f, int a, int v) { return call("cuFuncSetAttribute", "%d = %d", a, v); }
-int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                   void *stream, void **params, void **extra) {
-  int code = call("cuLaunchKernel", "%ld context %d grid %u %u %u block %u %u %u shared %u stream %p", (long)f, context(), gx,
-                  gy, gz, bx, by, bz, shared, stream);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **params, void **extra) {
+  int code = call("cuLaunchKernel", "%ld context %d grid %u %u %u block %u %u %u shared %u stream %p", (long)f,
+                  context(), gx, gy, gz, bx, by, bz, shared, stream);
   if (code) return code;
   float *in = *(float **)params[0], *out = *(float **)params[1];
   int64_t n = *(int64_t *)params[2];
   for (int64_t i = 0; i < ((long)f == 1 ? n : 1); i++) out[i] = (long)f == 1 ? 2 * in[i] : in[0];
   return 0;
 }
-int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *base, const uint64_t *dims, const uint64_t *strides,
-                           const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2, int fill) {
+int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *base, const uint64_t *dims,
+                           const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2, int fill) {
   memset(out, 7, 128);
-  return call("cuTensorMapEncodeTiled", "type %d rank %u dims %lu %lu pitch %lu box %u %u steps %u %u swizzle %d l2 %d", type,
-              rank, dims[0], dims[1], strides[0], box[0], box[1], steps[0], steps[1], swizzle, l2);
+  const char *pattern = "type %d rank %u dims %lu %lu pitch %lu box %u %u steps %u %u swizzle %d l2 %d";
+  return call("cuTensorMapEncodeTiled", pattern, type, rank, dims[0], dims[1], strides[0], box[0], box[1], steps[0], steps[1], swizzle, l2);
 }
 static int give(uint64_t *p, size_t n, int code) {
   if (code) return code;
@@ -97,9 +97,16 @@ static int give(uint64_t *p, size_t n, int code) {
 }
 int cuMemAlloc_v2(uint64_t *p, size_t n) { return give(p, n, call("cuMemAlloc_v2", "%zu", n)); }
 int cuMemFree_v2(uint64_t p) { free((void *)p); live--; return call("cuMemFree_v2", ""); }
-int cuMemPoolCreate(void **pool, const void *properties) { *pool = (void *)99; return call("cuMemPoolCreate", "%d", ((int *)properties)[3]); }
-int cuMemPoolSetAttribute(void *pool, int a, void *v) { return call("cuMemPoolSetAttribute", "%d = %ld", a, *(long *)v); }
-int cuMemAllocFromPoolAsync(uint64_t *p, size_t n, void *pool, void *stream) { return give(p, n, call("cuMemAllocFromPoolAsync", "%zu stream %p", n, stream)); }
+int cuMemPoolCreate(void **pool, const void *properties) {
+  *pool = (void *)99;
+  return call("cuMemPoolCreate", "%d", ((int *)properties)[3]);
+}
+int cuMemPoolSetAttribute(void *pool, int a, void *v) {
+  return call("cuMemPoolSetAttribute", "%d = %ld", a, *(long *)v);
+}
+int cuMemAllocFromPoolAsync(uint64_t *p, size_t n, void *pool, void *stream) {
+  return give(p, n, call("cuMemAllocFromPoolAsync", "%zu stream %p", n, stream));
+}
 int cuMemFreeAsync(uint64_t p, void *stream) {
   int code = call("cuMemFreeAsync", "stream %p", stream);
   if (code) return code;
@@ -112,10 +119,19 @@ static int copy(const char *name, void *to, const void *from, size_t n, void *st
   if (!code) memcpy(to, from, n);
   return code;
 }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s) { return copy("cuMemcpyHtoDAsync_v2", (void *)to, from, n, s); }
-int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s) { return copy("cuMemcpyDtoHAsync_v2", to, (void *)from, n, s); }
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s) { return copy("cuMemcpyDtoDAsync_v2", (void *)to, (void *)from, n, s); }
-int cuMemsetD8Async(uint64_t p, unsigned char b, size_t n, void *s) { memset((void *)p, b, n); return call("cuMemsetD8Async", "%d %zu", b, n); }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s) {
+  return copy("cuMemcpyHtoDAsync_v2", (void *)to, from, n, s);
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s) {
+  return copy("cuMemcpyDtoHAsync_v2", to, (void *)from, n, s);
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s) {
+  return copy("cuMemcpyDtoDAsync_v2", (void *)to, (void *)from, n, s);
+}
+int cuMemsetD8Async(uint64_t p, unsigned char b, size_t n, void *s) {
+  memset((void *)p, b, n);
+  return call("cuMemsetD8Async", "%d %zu", b, n);
+}
 int cuStreamCreate(void **s, unsigned flags) { *s = (void *)(uintptr_t)(0x50 + context()); return 0; }
 int cuStreamSynchronize(void *s) { return call("cuStreamSynchronize", "%p", s); }
 int cuStreamWaitEvent(void *s, void *e, unsigned flags) { return call("cuStreamWaitEvent", "%p waits for %p", s, e); }
@@ -123,5 +139,11 @@ int cuEventCreate(void **e, unsigned flags) { *e = (void *)0xe; return 0; }
 int cuEventRecord(void *e, void *s) { return call("cuEventRecord", "%p on %p", e, s); }
 int cuEventDestroy_v2(void *e) { return 0; }
 int cuPointerGetAttribute(void *out, int a, uint64_t p) { *(int *)out = 1; return p ? 0 : 1; }
-int cuGetErrorName(int code, const char **s) { *s = code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : code == 218 ? "CUDA_ERROR_INVALID_PTX" : code == 500 ? "CUDA_ERROR_NOT_FOUND" : "CUDA_ERROR_LAUNCH_FAILED"; return 0; }
+int cuGetErrorName(int code, const char **s) {
+  *s = code == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+       : code == 218 ? "CUDA_ERROR_INVALID_PTX"
+       : code == 500 ? "CUDA_ERROR_NOT_FOUND"
+                     : "CUDA_ERROR_LAUNCH_FAILED";
+  return 0;
+}
 int cuGetErrorString(int code, const char **s) { *s = code == 2 ? "out of memory" : "something is wrong"; return 0; }

@@ -233,6 +233,24 @@ def check_copies_and_tensor_maps() -> None:
     log()
 
 
+STRIDED = """
+void kc_entry_main(void **args) {
+  D1 *x = args[0]; float *p = _mlir_memref_to_llvm_alloc(24);
+  D2 from = {x->data, x->data, 1, {2, 3}, {4, 1}}, to = {p, p, 0, {2, 3}, {3, 1}};
+  Unranked source = {2, &from}, target = {2, &to};
+  memrefCopy(4, &source, &target);
+  give1(args[1], p, 6);
+}
+"""
+
+
+def check_strided_copies() -> None:
+    p = gpu_program(STRIDED, [argument("x")], [result()])
+    log()
+    assert p(np.arange(8, dtype=np.float32))[0].tolist() == [1, 2, 3, 5, 6, 7]
+    assert names(log()).count("cuMemcpyDtoDAsync_v2") == 2, "one copy a row"
+
+
 class DeviceBytes:
     """An array of some library in the fake's memory on device 1: only the CUDA array interface."""
 

@@ -25,6 +25,8 @@ extern void *_mlir_memref_to_llvm_alloc(int64_t);
 extern void *_mlir_memref_to_llvm_aligned_alloc(int64_t, int64_t);
 extern void _mlir_memref_to_llvm_free(void *);
 extern void kc_raise(const char *);
+typedef struct { int64_t rank; void *descriptor; } Unranked;
+extern void memrefCopy(int64_t item_size, Unranked *from, Unranked *to);
 static inline void give1(D1 *r, void *p, int64_t n) {
   r->base = r->data = p; r->offset = 0; r->size[0] = n; r->stride[0] = 1;
 }

@@ -250,3 +250,16 @@ def test_sixteen_bit_float_routines() -> None:
     wide = (got[finite, 4].astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     step = np.maximum(2.0 ** (np.floor(np.log2(np.maximum(np.abs(exact), 1e-300))) - 7), 2.0**-133)
     assert (np.abs(wide - exact) <= step / 2).all()
+
+
+@pytest.mark.parametrize("target", ["cpu", "nvptx"])
+def test_what_code_generation_counts_on_is_there(target: str) -> None:
+    """``kc.codegen`` refuses calls outside of its list; everything in that list has to resolve here."""
+    from kc.codegen.manifest import RUNTIME_SYMBOLS
+
+    quads = (f'asm(".pushsection .data\\n.quad {name}\\n.popsection");' for name in sorted(RUNTIME_SYMBOLS))
+    references = "\n".join(quads)
+    p = program(compile_c(references + "void kc_entry_main(void **a) {}"), target=target)
+    assert p.target == target
+    with pytest.raises(LoadError, match="'kc_nothing'"):
+        program(compile_c(references.replace("kc_raise", "kc_nothing") + "void kc_entry_main(void **a) {}"))

@@ -161,3 +161,37 @@ def test_results_return_their_memory() -> None:
     assert stats()[0] > before[0], "a view keeps the buffer"
     del view
     assert stats()[0] == before[0]
+
+
+LAYOUTS = """
+typedef struct { void *base; void *data; int64_t offset; int64_t size[3]; int64_t stride[3]; } D3;
+void kc_entry_main(void **args) {
+  D1 *x = args[0], *layout = args[1]; int64_t *w = layout->data; /* sizes, from: offset, strides; to: offset, strides */
+  int32_t *p = _mlir_memref_to_llvm_alloc(4 * x->size[0]);
+  for (int64_t i = 0; i < x->size[0]; i++) p[i] = -1;
+  D3 from = {x->data, x->data, w[3], {w[0], w[1], w[2]}, {w[4], w[5], w[6]}};
+  D3 to = {p, p, w[7], {w[0], w[1], w[2]}, {w[8], w[9], w[10]}};
+  Unranked source = {3, &from}, target = {3, &to};
+  memrefCopy(4, &source, &target);
+  give1(args[2], p, x->size[0]);
+}
+"""
+
+
+def test_copies_between_layouts() -> None:
+    p = program(compile_c(LAYOUTS), [argument("x", "i32"), argument("layout", "i64", (11,))], [result("i32")])
+    rng = np.random.default_rng(5)
+    x = np.arange(4000, dtype=np.int32)
+    for _ in range(300):
+        sizes = rng.integers(0, 6, 3) if rng.random() < 0.8 else np.array([2, 3, 4])
+        words = list(sizes)
+        for _ in range(2):
+            order, step, strides = rng.permutation(3), int(rng.integers(1, 3)), [0, 0, 0]
+            for axis in order:
+                strides[axis] = step
+                step *= max(int(sizes[axis]), 1) + int(rng.integers(0, 2))
+            words += [int(rng.integers(0, 9)), *strides]
+        expected = np.full_like(x, -1)
+        index = np.indices(sizes).reshape(3, -1)
+        expected[words[7] + np.array(words[8:]) @ index] = x[words[3] + np.array(words[4:7]) @ index]
+        np.testing.assert_array_equal(p(x, np.array(words))[0], expected)

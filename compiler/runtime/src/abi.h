@@ -22,6 +22,7 @@ struct kc_unranked_memref {
   void *descriptor;
 };
 void kc_memref_copy(int64_t item_size, kc_unranked_memref *from, kc_unranked_memref *to);
+void kc_gpu_memref_copy(int64_t item_size, kc_unranked_memref *from, kc_unranked_memref *to);
 
 // OpenMP, the part that MLIR's lowering of omp.parallel, omp.wsloop and reductions uses (names as in LLVM's libomp).
 void __kmpc_fork_call(void *location, int32_t count, void *microtask, ...);

@@ -79,8 +79,9 @@ public:
       return;
     Header *header = reinterpret_cast<Header *>(static_cast<char *>(pointer) - kAlignment);
     if (header->state != kLive) {
+      bool twice = header->state == kKept;
       std::fprintf(stderr, "kc runtime: %s of %p\n",
-                   header->state == kKept ? "double free" : "free of memory that the runtime did not allocate", pointer);
+                   twice ? "double free" : "free of memory that the runtime did not allocate", pointer);
       std::abort();
     }
     auto size = static_cast<int64_t>(class_size(static_cast<int>(header->size_class)));

@@ -240,44 +240,4 @@ int32_t kc_invoke(const int64_t *layout_words, int64_t *data) {
   return kc::finish(*program, layout, results, data, data + layout.arguments + 2, device, stream);
 }
 
-// Copies element by element, or run by run where the innermost dimensions are contiguous on both sides.
-void kc_memref_copy(int64_t item_size, kc_unranked_memref *from, kc_unranked_memref *to) {
-  int64_t rank = from->rank;
-  auto *source = static_cast<int64_t *>(from->descriptor);
-  auto *target = static_cast<int64_t *>(to->descriptor);
-  const int64_t *sizes = source + 3, *source_strides = sizes + rank, *target_strides = target + 3 + rank;
-  auto *read = reinterpret_cast<const char *>(source[1]) + source[2] * item_size;
-  auto *write = reinterpret_cast<char *>(target[1]) + target[2] * item_size;
-  int64_t run = item_size, outer = rank;
-  for (int64_t expected = 1; outer > 0; --outer) {
-    int64_t d = outer - 1;
-    if (sizes[d] == 0)
-      return;
-    if (sizes[d] != 1 && (source_strides[d] != expected || target_strides[d] != expected))
-      break;
-    expected *= sizes[d];
-    run *= sizes[d];
-  }
-  for (int64_t d = 0; d < outer; ++d)
-    if (sizes[d] == 0)
-      return;
-  std::vector<int64_t> index(static_cast<size_t>(outer), 0);
-  for (;;) {
-    std::memmove(write, read, static_cast<size_t>(run));
-    int64_t d = outer - 1;
-    for (; d >= 0; --d) {
-      auto i = static_cast<size_t>(d);
-      read += source_strides[d] * item_size;
-      write += target_strides[d] * item_size;
-      if (++index[i] < sizes[d])
-        break;
-      read -= source_strides[d] * item_size * sizes[d];
-      write -= target_strides[d] * item_size * sizes[d];
-      index[i] = 0;
-    }
-    if (d < 0)
-      return;
-  }
-}
-
 } // extern "C"

@@ -240,7 +240,8 @@ private:
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
     case R_X86_64_REX_GOTPCRELX:
-      value = reinterpret_cast<int64_t>(image_.base_ + got_ + slot->second * sizeof(void *)) + entry.r_addend - position;
+      value = reinterpret_cast<int64_t>(image_.base_ + got_ + slot->second * sizeof(void *));
+      value += entry.r_addend - position;
       break;
     default:
       object.fail(format("relocation type %u in section '%s' is not supported (%s)", type, section.name.c_str(),

@@ -97,6 +97,7 @@ void *find_host_symbol(const std::string &name, bool device_memory) {
       {"_mlir_memref_to_llvm_alloc", address(&kc_gpu_memref_alloc)},
       {"_mlir_memref_to_llvm_aligned_alloc", address(&kc_gpu_memref_aligned_alloc)},
       {"_mlir_memref_to_llvm_free", address(&kc_gpu_memref_free)},
+      {"memrefCopy", address(&kc_gpu_memref_copy)},
   };
   const Table &own = device_memory ? device : host;
   if (auto found = own.find(name); found != own.end())

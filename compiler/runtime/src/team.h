@@ -13,7 +13,8 @@ constexpr int kMaxArguments = 16;
 // Loops of one region that may be in flight at once (a thread may run ahead through nowait loops).
 constexpr int kLoopsInFlight = 8;
 
-// A dynamically scheduled loop. `loop` counts the region's loops from 1; threads of loop n share slot n % kLoopsInFlight.
+// A dynamically scheduled loop. `loop` counts the region's loops from 1; the threads of loop n share the slot
+// n % kLoopsInFlight.
 struct DynamicLoop {
   std::mutex mutex;
   std::atomic<uint32_t> free_for{0}; // number of loops this slot has finished
