@@ -103,7 +103,7 @@ class Nest:
         outer = 0
         while outer < len(self.loops) and self.loops[outer].parallel:
             outer += 1
-        if outer == 0:
+        if outer == 0 or not self._writes_apart(self.loops[:outer]):
             return
         # A size known only at run time may be one, so it does not count towards the chunks wanted.
         count, chunks = 0, 1
@@ -121,6 +121,17 @@ class Nest:
             most = max(1, last * max(1, chunks // max(last, 1)) // WANTED_CHUNKS)
             tile = max(1, min(tile, last, max(most, -(-tile // 4))))
         self.chunks = Chunks(count, tile, grain)
+
+    def _writes_apart(self, loops: list[Loop]) -> bool:
+        """Whether different iterations of ``loops`` write different elements: every output steps with each of them.
+
+        linalg lets a parallel loop overwrite one element again and again; then the last iteration counts.
+        """
+        for access in self.accesses[len(self.accesses) - self.outputs :]:
+            plain = {expr.position for expr in access.exprs if isinstance(expr, ir.AffineDimExpr)}
+            if any(loop.sources[-1] not in plain for loop in loops):
+                return False
+        return True
 
     def _tile(self, count: int, grain: int) -> int | None:
         """Iterations of loop ``count - 1`` that make a chunk of ``grain`` scalar ops, None when that is not known."""

@@ -237,6 +237,39 @@ def test_reductions_keep_nan_and_infinity(compiled):
     assert np.isnan(rows[0]) and rows[1] == np.inf and np.isnan(rows[2]) and np.isfinite(rows[3])
 
 
+MAXIMUM = SUMS.replace("arith.addf", "arith.maximumf").replace("constant 0.0 : f32", "constant 0xFF800000 : f32")
+
+
+def test_maximum_propagates_nan_and_orders_zeros(compiled):
+    x = -np.abs(rand(6, 40))
+    x[0, 3], x[1, :], x[2, 39], x[3, 5] = np.nan, -0.0, 0.0, np.inf
+    x[4, :] = -np.inf
+    rows, columns, _ = compiled(MAXIMUM)(x)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(rows, x.max(1))
+        np.testing.assert_array_equal(columns, x.max(0))
+    assert np.signbit(rows[1]) and not np.signbit(rows[2])
+
+
+OVERWRITE = """
+func.func @main(%x: tensor<64x8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+"""
+
+
+def test_a_parallel_loop_that_overwrites_is_not_shared():
+    x = rand(64, 8)
+    for _ in range(20):
+        np.testing.assert_array_equal(general(OVERWRITE, THREADED)(x)[0], x[-1])
+
+
 # --------------------------------------------------------------------------------------------- element types
 
 
