@@ -84,10 +84,12 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
   return 0;
 }
 int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *base, const uint64_t *dims,
-                           const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2, int fill) {
+                           const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
+                           int swizzle, int l2, int fill) {
   memset(out, 7, 128);
   const char *pattern = "type %d rank %u dims %lu %lu pitch %lu box %u %u steps %u %u swizzle %d l2 %d";
-  return call("cuTensorMapEncodeTiled", pattern, type, rank, dims[0], dims[1], strides[0], box[0], box[1], steps[0], steps[1], swizzle, l2);
+  return call("cuTensorMapEncodeTiled", pattern, type, rank, dims[0], dims[1], strides[0], box[0], box[1], steps[0],
+              steps[1], swizzle, l2);
 }
 static int give(uint64_t *p, size_t n, int code) {
   if (code) return code;
