@@ -17,10 +17,13 @@ class ConvertLoopsToGpu(Pass):
     """Maps loop nests of scalar loads and stores in host code to ``gpu.launch``.
 
     Candidates are the outermost ``scf`` loops (and an ``scf.if`` that stores) which touch device memory and hold
-    nothing that only the host can do: a launch, a call, an allocation, a copy, a linalg op. The nest of loops whose
-    iterations are independent becomes the index space, one thread a point: ``scf.parallel``, and ``scf.for`` when
-    every buffer that the body writes is only accessed at an index that is the loop's variable (or a fixed one-to-one
-    function of it). Everything else, a sort or a scatter with repeated indices, runs in a single thread, with a
+    nothing that only the host can do: a launch, a call, an allocation, a copy, a linalg op. Loops whose iterations are
+    independent become threads: ``scf.parallel``, and ``scf.for`` when every buffer that the body writes is only
+    accessed at an index that is the loop's variable (or a fixed one-to-one function of it). These may be the outermost
+    loops of the nest, or loops further in that are independent over all iterations of those around them: each thread
+    then runs the outer ones (a scatter of rows: a thread per column). Where the only writes are updates such as
+    ``x[k] += v`` they are done atomically and all loops become threads; float additions, whose result then depends on
+    the order, only where loops further in do not give threads enough. Everything else runs in a single thread, with a
     remark: right, and slow.
 
     Scalars that the loop returns travel through a device buffer of one element; the host's load of it comes after the
@@ -56,17 +59,19 @@ class ConvertLoopsToGpu(Pass):
                     self._block(inner, ctx)
 
     def _launch(self, op: Any, ctx: PassContext) -> None:
-        loops = nests.independent_nest(op)
-        if not loops:
+        plan = nests.plan(op)
+        if plan is None:
             self._single(op)
             if op.name != "scf.if":
                 ctx.remark(
                     op, f"this {op.name} runs in a single GPU thread: its iterations are not known to be independent"
                 )
             return
+        for update in plan.updates:
+            nests.make_atomic(update)
         with ir.InsertionPoint(op):
             a = Arith(op.location)
-            bounds = [bound for loop in loops for bound in nests.bounds(loop)]
+            bounds = [bound for loop in plan.parallel for bound in nests.bounds(loop)]
             extents: list[Extent] = [a.trip_count(lower, upper, step) for lower, upper, step in bounds]
 
             def body(inner: Arith, at: list[Extent]) -> None:
@@ -74,10 +79,14 @@ class ConvertLoopsToGpu(Pass):
                     inner.value(inner.add(lower, inner.mul(i, step)))
                     for i, (lower, _, step) in zip(at, bounds, strict=True)
                 ]
-                nests.inline(loops, ivs)
+                if plan.serial:
+                    nests.move_serial(op, plan.parallel, ivs)
+                else:
+                    nests.inline(plan.parallel, ivs)
 
-            launch_points(op.location, extents, body, self.block)
-        op.erase()
+            launch = launch_points(op.location, extents, body, self.block)
+        if launch is None or not plan.serial:
+            op.erase()
 
     def _single(self, op: Any) -> None:
         """Move ``op`` into a kernel of one thread; its results come back through device buffers."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kc.bindings import ir
-from kc.passes.gpu._memory import VIEWS
-
-_OWN_BUFFER = VIEWS - {"memref.view"}  # a view of the arena is a buffer of its own
+from kc.passes.gpu._memory import buffer_of
 
 
 def fold_fills(ops: list[Any]) -> tuple[dict[Any, dict[int, Any]], list[Any]]:
@@ -24,7 +22,11 @@ def fold_fills(ops: list[Any]) -> tuple[dict[Any, dict[int, Any]], list[Any]]:
             continue
         inputs, outputs = _operands(op)
         for number, buffer in enumerate(outputs):
-            same = [v for v in (*inputs, *outputs) if isinstance(v.type, ir.MemRefType) and _root(v) == _root(buffer)]
+            same = [
+                v
+                for v in (*inputs, *outputs)
+                if isinstance(v.type, ir.MemRefType) and buffer_of(v) == buffer_of(buffer)
+            ]
             fill = _fill_before(op, buffer) if len(same) == 1 else None
             if fill is not None and fill not in dropped:
                 inits.setdefault(op, {})[number] = _filled_with(fill)
@@ -43,16 +45,6 @@ def _operands(op: Any) -> tuple[list[Any], list[Any]]:
 
 def _reduces(op: Any) -> bool:
     return "reduction" in str(op.attributes["iterator_types"])
-
-
-def _root(value: Any) -> Any:
-    """The buffer that ``value`` looks at a part or another form of."""
-    while not isinstance(value, ir.BlockArgument):
-        op = value.owner.operation
-        if op.name not in _OWN_BUFFER or op.results[0] != value:
-            return value
-        value = op.operands[0]
-    return value
 
 
 def _filled_with(op: Any) -> Any:
@@ -81,7 +73,7 @@ def _fill_before(op: Any, buffer: Any) -> Any:
         if other.operation == op:
             break
         before.append(other.operation)
-    root = _root(buffer)
+    root = buffer_of(buffer)
     for other in reversed(before):
         if _filled_with(other) is not None and _operands(other)[1][0] == buffer:
             return other
@@ -91,7 +83,7 @@ def _fill_before(op: Any, buffer: Any) -> Any:
 
 
 def _touches(op: Any, root: Any) -> bool:
-    if any(isinstance(v.type, ir.MemRefType) and _root(v) == root for v in op.operands):
+    if any(isinstance(v.type, ir.MemRefType) and buffer_of(v) == root for v in op.operands):
         return True
     if any(value == root for value in op.results):
         return True

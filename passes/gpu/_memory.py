@@ -93,6 +93,18 @@ def root_of(value: Any) -> Any:
     return value
 
 
+def buffer_of(value: Any) -> Any:
+    """The buffer that ``value`` looks at a part or another form of; a ``memref.view`` of an arena is a buffer of
+    its own.
+    """
+    while not isinstance(value, ir.BlockArgument):
+        op = value.owner.operation
+        if op.name == "memref.view" or op.name not in VIEWS or op.results[0] != value:
+            return value
+        value = op.operands[0]
+    return value
+
+
 def is_host_memory(value: Any) -> bool:
     """Whether the memory behind ``value`` is the host's: a stack allocation or a global of the host's object."""
     root = root_of(value)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kc.bindings import ir
 from kc.passes.gpu._launch import Extent
-from kc.passes.gpu._memory import VIEWS, is_host_memory, root_of
+from kc.passes.gpu._memory import VIEWS, buffer_of, is_host_memory
 
 _LOOPS = ("scf.for", "scf.while", "scf.parallel")
 _DEVICE_PREFIXES = ("arith.", "math.", "complex.", "index.", "ub.", "affine.apply", "affine.min", "affine.max")
@@ -93,59 +94,131 @@ def _known(value: Any) -> Extent:
     return value
 
 
-def independent_nest(op: Any) -> list[Any]:
-    """The loops from ``op`` inwards, perfectly nested, whose iterations are independent; their bounds are known at
-    ``op``.
+class Update(NamedTuple):
+    """``buffer[at] = op(buffer[at], value)``, the only thing that a nest does with the buffer."""
+
+    load: Any
+    operation: Any
+    store: Any
+    kind: int  # of memref.atomic_rmw
+
+
+class Plan(NamedTuple):
+    """How a nest runs on the device: ``parallel`` loops become threads; each runs the ``serial`` loops around them.
+
+    ``updates`` are to be done atomically, which makes iterations independent that meet in a place.
     """
-    found: list[Any] = []
-    loop = op
-    while loop is not None and _is_independent(loop):
-        invariant = [v for v in loop.operands if not any(_defined_in(v, outer) for outer in found)]
-        if len(invariant) != len(list(loop.operands)):
-            break
-        found.append(loop)
-        loop = _only_inner(loop)
-    return found
+
+    serial: list[Any]
+    parallel: list[Any]
+    updates: list[Update]
 
 
-def _only_inner(loop: Any) -> Any:
-    """The loop that is all of ``loop``'s body but for arithmetic before it."""
-    ops = [o.operation for o in loop.regions[0].blocks[0].operations][:-1]
-    if not ops or ops[-1].name not in ("scf.for", "scf.parallel"):
+class _Access(NamedTuple):
+    op: Any
+    root: Any
+    buffer: Any
+    at: list[Any]
+    stores: bool
+
+
+#: threads that a deterministic order must give before it is preferred to atomic float additions
+_ENOUGH = 128
+# kinds of memref.atomic_rmw that the hardware has, by the op they stand for
+_ATOMIC = {
+    "arith.addf": 0,
+    "arith.addi": 1,
+    "arith.andi": 2,
+    "arith.maxsi": 6,
+    "arith.maxui": 7,
+    "arith.minsi": 10,
+    "arith.minui": 11,
+    "arith.ori": 14,
+}
+
+
+def plan(op: Any) -> Plan | None:
+    """The plan for the loop ``op``; None when only one thread can run it.
+
+    In order of preference: the outermost loops are independent; loops further in are, over all iterations of those
+    around them (the columns of a scatter of rows); every write is an update that can be atomic. Integer updates
+    commute exactly; float ones up to rounding, so they come last where loops further in give enough threads.
+    """
+    if op.name not in ("scf.for", "scf.parallel"):
         return None
-    pure = all(o.name.startswith(_DEVICE_PREFIXES) or o.name in VIEWS or o.name == "memref.dim" for o in ops[:-1])
-    return ops[-1] if pure else None
+    accesses = _accesses(op)
+    chain = _chain(op, {a.root for a in accesses if a.stores})
+    leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
+    if leading:
+        return Plan([], leading, [])
+    inner: list[Any] = []
+    start = next((k for k, loop in enumerate(chain) if _is_independent(loop, accesses, op)), None)
+    if start is not None:
+        inner = list(itertools.takewhile(lambda loop: _is_independent(loop, accesses, op), chain[start:]))
+    updates = _updates(accesses) if chain else None
+    if updates and (not inner or _is_exact(updates) or _trips(inner) < _ENOUGH):
+        return Plan([], chain, updates)
+    return Plan(chain[: start or 0], inner, []) if inner else None
 
 
-def _is_independent(loop: Any) -> bool:
-    if len(loop.results):
-        return False
-    if loop.name == "scf.parallel":
-        return True
-    if loop.name != "scf.for":
-        return False
-    variable = loop.regions[0].blocks[0].arguments[0]
-    accesses: list[tuple[Any, Any, list[Any], bool]] = []  # root, buffer, indices, is a store
+def _accesses(loop: Any) -> list[_Access]:
+    found = []
     for inner in _inside(loop):
         if inner.name in ("memref.load", "memref.store"):
             stores = inner.name == "memref.store"
             buffer, *at = list(inner.operands)[1 if stores else 0 :]
-            accesses.append((root_of(buffer), buffer, at, stores))
-    for root in [a[0] for a in accesses if a[3]]:
-        same = [a for a in accesses if a[0] == root]
+            found.append(_Access(inner, buffer_of(buffer), buffer, at, stores))
+    return found
+
+
+def _chain(op: Any, written: set[Any]) -> list[Any]:
+    """The loops from ``op`` inwards, perfectly nested but for arithmetic and loads, whose bounds are known before
+    ``op``.
+    """
+    found: list[Any] = []
+    loop = op
+    while loop is not None and not len(loop.results) and not any(_defined_in(v, op) for v in loop.operands):
+        found.append(loop)
+        loop = _only_inner(loop, written)
+    return found
+
+
+def _only_inner(loop: Any, written: set[Any]) -> Any:
+    """The loop that is all of ``loop``'s body but for arithmetic, and loads of what is not ``written``, before it."""
+    ops = [o.operation for o in loop.regions[0].blocks[0].operations][:-1]
+    if not ops or ops[-1].name not in ("scf.for", "scf.parallel"):
+        return None
+    for op in ops[:-1]:
+        reads = op.name == "memref.load" and buffer_of(op.operands[0]) not in written
+        if not (reads or op.name.startswith(_DEVICE_PREFIXES) or op.name in VIEWS or op.name == "memref.dim"):
+            return None
+    return ops[-1]
+
+
+def _is_independent(loop: Any, accesses: Sequence[_Access], within: Any) -> bool:
+    """Whether iterations of ``loop`` touch different places, over all that happens ``within`` a loop around it."""
+    if loop.name == "scf.parallel" and loop == within:
+        return True
+    if loop.name != "scf.for":
+        return False
+    variable = loop.regions[0].blocks[0].arguments[0]
+    for root in {a.root for a in accesses if a.stores}:
+        same = [a for a in accesses if a.root == root]
         first = same[0]
-        if any(a[1] != first[1] for a in same) or _defined_in(first[1], loop):
+        if any(a.buffer != first.buffer for a in same) or _defined_in(first.buffer, within):
             return False
         if not any(
-            _is_one_to_one(index, variable, loop) and all(a[2][position] == index for a in same)
-            for position, index in enumerate(first[2])
+            _is_one_to_one(index, variable, within) and all(a.at[position] == index for a in same)
+            for position, index in enumerate(first.at)
         ):
             return False
     return True
 
 
-def _is_one_to_one(index: Any, variable: Any, loop: Any) -> bool:
-    """Whether ``index`` takes different values for different values of ``variable``."""
+def _is_one_to_one(index: Any, variable: Any, within: Any) -> bool:
+    """Whether ``index`` takes different values for different values of ``variable``, whatever else happens
+    ``within``.
+    """
     if index == variable:
         return True
     if isinstance(index, ir.BlockArgument):
@@ -155,9 +228,78 @@ def _is_one_to_one(index: Any, variable: Any, loop: Any) -> bool:
         return False
     operands = list(op.operands)
     for mine, other in (operands, operands[::-1]):
-        if _is_one_to_one(mine, variable, loop) and not _defined_in(other, loop):
+        if _is_one_to_one(mine, variable, within) and not _defined_in(other, within):
             return True
     return False
+
+
+def _updates(accesses: Sequence[_Access]) -> list[Update] | None:
+    """Every write as an update that can be atomic; None if one of them cannot."""
+    found = []
+    for root in dict.fromkeys(a.root for a in accesses if a.stores):
+        same = [a for a in accesses if a.root == root]
+        if len(same) != 2 or same[0].stores or not same[1].stores:
+            return None
+        load, store = same
+        if load.op.block != store.op.block or load.buffer != store.buffer or load.at != store.at:
+            return None
+        value = store.op.operands[0]
+        if isinstance(value, ir.BlockArgument) or str(value.type) not in ("f32", "f64", "i32", "i64"):
+            return None
+        operation = value.owner.operation
+        old = load.op.results[0]
+        uses = [use.owner.operation for use in old.uses]
+        if operation.name not in _ATOMIC or uses != [operation] or list(operation.operands).count(old) != 1:
+            return None
+        if [use.owner.operation for use in value.uses] != [store.op]:
+            return None
+        found.append(Update(load.op, operation, store.op, _ATOMIC[operation.name]))
+    return found
+
+
+def _is_exact(updates: Sequence[Update]) -> bool:
+    return all(update.operation.name != "arith.addf" for update in updates)
+
+
+def _trips(loops: Sequence[Any]) -> int:
+    """Iterations of the loops together; many when that is not known."""
+    total = 1
+    for lower, upper, step in (bound for loop in loops for bound in bounds(loop)):
+        if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
+            return _ENOUGH
+        total *= max(0, -((lower - upper) // step))
+    return total
+
+
+def make_atomic(update: Update) -> None:
+    """Replace load, operation and store by one ``memref.atomic_rmw``."""
+    old = update.load.results[0]
+    value = next(v for v in update.operation.operands if v != old)
+    buffer, *at = list(update.load.operands)
+    with ir.InsertionPoint(update.store):
+        ir.Operation.create(
+            "memref.atomic_rmw",
+            results=[old.type],
+            operands=[value, buffer, *at],
+            attributes={"kind": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), update.kind)},
+            loc=update.store.location,
+        )
+    for op in (update.store, update.operation, update.load):
+        op.erase()
+
+
+def move_serial(op: Any, loops: Sequence[Any], variables: Sequence[Any]) -> None:
+    """Move the nest ``op`` to the ambient insertion point, with ``loops`` in it replaced by one iteration of each."""
+    op.detach_from_parent()
+    ir.InsertionPoint.current.insert(op)
+    values = list(variables)
+    for loop in loops:
+        block = loop.regions[0].blocks[0]
+        for argument in list(block.arguments):
+            argument.replace_all_uses_with(values.pop(0))
+        for inner in [o.operation for o in block.operations][:-1]:
+            inner.move_before(loop)
+        loop.erase()
 
 
 def inline(loops: Sequence[Any], variables: Sequence[Any]) -> None:

@@ -119,3 +119,80 @@ func.func @host(%x: memref<8xindex>) -> index {
   %last = memref.load %slot[%c1] : memref<8xindex>
   return %last : index
 }
+
+// -----
+
+// Rows are scattered in order, because they may repeat; a thread takes one column of all of them.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: (%[[X:.*]]: memref<10x300xf32>, %[[AT:.*]]: memref<?xi32>, %[[U:.*]]: memref<?x300xf32>, %[[N:.*]]: index)
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c2,
+// CHECK: %[[J:.*]] = arith.addi
+// CHECK: scf.for %[[I:.*]] = %c0 to %[[N]] step %c1 {
+// CHECK-NEXT: %[[K32:.*]] = memref.load %[[AT]][%[[I]]]
+// CHECK-NEXT: %[[K:.*]] = arith.index_cast %[[K32]]
+// CHECK-NEXT: %[[V:.*]] = memref.load %[[U]][%[[I]], %[[J]]]
+// CHECK-NEXT: %[[OLD:.*]] = memref.load %[[X]][%[[K]], %[[J]]]
+// CHECK-NEXT: %[[NEW:.*]] = arith.addf %[[OLD]], %[[V]]
+// CHECK-NEXT: memref.store %[[NEW]], %[[X]][%[[K]], %[[J]]]
+// CHECK-NOT: memref.atomic_rmw
+func.func @rows(%x: memref<10x300xf32>, %at: memref<?xi32>, %u: memref<?x300xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c300 = arith.constant 300 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %k32 = memref.load %at[%i] : memref<?xi32>
+    %k = arith.index_cast %k32 : i32 to index
+    scf.for %j = %c0 to %c300 step %c1 {
+      %v = memref.load %u[%i, %j] : memref<?x300xf32>
+      %old = memref.load %x[%k, %j] : memref<10x300xf32>
+      %new = arith.addf %old, %v : f32
+      memref.store %new, %x[%k, %j] : memref<10x300xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// Updates of single elements: a thread each, atomically. An operation that the hardware has not stays in order.
+// CHECK-LABEL: func.func @updates
+// CHECK-SAME: (%[[X:.*]]: memref<10xf32>, %[[Y:.*]]: memref<10xi32>,
+// CHECK: gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %c256,
+// CHECK: scf.if
+// CHECK: memref.atomic_rmw addf %{{.*}}, %[[X]][%{{.*}}] : (f32, memref<10xf32>) -> f32
+// CHECK: gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %c256,
+// CHECK: memref.atomic_rmw maxs %{{.*}}, %[[Y]][%{{.*}}] : (i32, memref<10xi32>) -> i32
+// CHECK: gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %c1,
+// CHECK: scf.for
+// CHECK: arith.mulf
+// CHECK-NOT: memref.atomic_rmw
+func.func @updates(%x: memref<10xf32>, %y: memref<10xi32>, %at: memref<?xindex>, %u: memref<?xf32>, %w: memref<?xi32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %k = memref.load %at[%i] : memref<?xindex>
+    %v = memref.load %u[%i] : memref<?xf32>
+    %in = arith.cmpi ult, %k, %c10 : index
+    scf.if %in {
+      %old = memref.load %x[%k] : memref<10xf32>
+      %new = arith.addf %old, %v : f32
+      memref.store %new, %x[%k] : memref<10xf32>
+    }
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %k = memref.load %at[%i] : memref<?xindex>
+    %v = memref.load %w[%i] : memref<?xi32>
+    %old = memref.load %y[%k] : memref<10xi32>
+    %new = arith.maxsi %v, %old : i32
+    memref.store %new, %y[%k] : memref<10xi32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %k = memref.load %at[%i] : memref<?xindex>
+    %v = memref.load %u[%i] : memref<?xf32>
+    %old = memref.load %x[%k] : memref<10xf32>
+    %new = arith.mulf %v, %old : f32
+    memref.store %new, %x[%k] : memref<10xf32>
+  }
+  return
+}

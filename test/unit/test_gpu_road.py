@@ -147,7 +147,7 @@ func.func @slices(%x: tensor<6x8xf32>, %at: tensor<i32>) -> (tensor<2x3xf32>, te
   return %s, %y : tensor<2x3xf32>, tensor<6x8xf32>
 }
 
-// Serial by nature: x[at[i]] += u[i], an index may repeat and one out of bounds is skipped.
+// x[at[i]] += u[i]: an index may repeat, and one out of bounds is skipped.
 func.func @scatter(%x: tensor<9xf32>, %at: tensor<5xi32>, %u: tensor<5xf32>) -> tensor<9xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -344,7 +344,7 @@ def test_slices(program: Emulator) -> None:
     np.testing.assert_array_equal(put, want)
 
 
-def test_serial_loop_runs_on_the_device(program: Emulator) -> None:
+def test_updates_run_on_the_device(program: Emulator) -> None:
     rng = np.random.default_rng(6)
     x, u, at = random(rng, (9,)), random(rng, (5,)), np.array([2, 8, 2, 9, -1], np.int32)
     program.copies.clear()
