@@ -240,7 +240,9 @@ class CpuBuilder(Ops):
         leading = [self.index(value) for value in offsets[:-2]]
         static = {"static_offsets": [dynamic] * (rank - 2) + ["0", "0"],
                   "static_sizes": ["1"] * (rank - 2) + [dynamic] * 2, "static_strides": ["1"] * rank}
-        kind = f"memref<?x?x{_element(memref)}, strided<[?, 1], offset: ?>>"
+        width = ir.MemRefType(memref.type).shape[-1]
+        stride = "?" if width == ir.ShapedType.get_dynamic_size() else str(width)
+        kind = f"memref<?x?x{_element(memref)}, strided<[{stride}, 1], offset: ?>>"
         return self.create("memref.subview", [memref, *leading, *sizes], self.type(kind), {
             "operandSegmentSizes": f"array<i32: 1, {rank - 2}, 2, 0>",
             **{name: f"array<i64: {', '.join(values)}>" for name, values in static.items()}})

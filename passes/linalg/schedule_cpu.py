@@ -21,6 +21,7 @@ SCHEDULES = (
     "kc.schedules.cpu.contraction:ContractionSchedule",
     "kc.schedules.cpu.map:MapSchedule",
     "kc.schedules.cpu.rows:RowsSchedule",
+    "kc.schedules.cpu.window:ConvolutionSchedule",
 )
 
 

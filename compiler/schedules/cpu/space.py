@@ -45,6 +45,16 @@ class Space:
         return [builder.product([extent(builder, self.dims[dim], arguments) for dim in loop]) for loop in self.loops]
 
 
+def coord_terms(coord: Coord) -> list[tuple[int, int]]:
+    """The (dim, scale) terms of a coordinate."""
+    return [] if coord.dim is None else [(coord.dim, coord.scale), *coord.more]
+
+
+def scale_of(coord: Coord, dim: int) -> int:
+    """How far the coordinate moves when ``dim`` moves by one."""
+    return sum(scale for term, scale in coord_terms(coord) if term == dim)
+
+
 def extent(builder: CpuBuilder, dim: Dim, arguments: Sequence[Any]) -> IndexValue:
     """The size of ``dim``: a number, or the extent of the argument's axis that it is the size of."""
     if dim.size is not None:
@@ -63,8 +73,11 @@ def accesses(roots: Iterable[Expr]) -> list[Access]:
     return list(found)
 
 
-def supported(kernel: Kernel, roots: Iterable[Expr]) -> bool:
-    """Whether CPU vectors can hold every value under ``roots`` and every operand of ``kernel``."""
+def supported(kernel: Kernel, roots: Iterable[Expr], sliding: bool = False) -> bool:
+    """Whether CPU vectors can hold every value under ``roots`` and every operand of ``kernel``.
+
+    ``sliding``: loads at sums of loops (windows) are taken too.
+    """
     if any(operand.type not in ELEMENTS | {"index"} for operand in kernel.operands):
         return False
     if any(operand.type == "index" and operand.shape is not None for operand in kernel.operands):
@@ -73,7 +86,7 @@ def supported(kernel: Kernel, roots: Iterable[Expr]) -> bool:
         for node in walk(root):
             if node.type not in ELEMENTS | {"index"}:
                 return False
-            if isinstance(node, Load) and any(coord.more for coord in node.coords):
+            if isinstance(node, Load) and not sliding and any(coord.more for coord in node.coords):
                 return False
             if isinstance(node, Apply) and not node.op.startswith(("arith.", "math.")):
                 return False
@@ -108,9 +121,12 @@ def merge(dims: Sequence[Dim], operands: Sequence[Operand], touched: Sequence[Ac
 def _neighbours(access: Access, first: int | None, second: int, dims: Sequence[Dim], operands: Sequence[Operand]
                 ) -> bool:
     arg, coords = access
-    axes = [[axis for axis, coord in enumerate(coords) if coord.dim == dim] for dim in (first, second)]
+    axes = [[axis for axis, coord in enumerate(coords) if dim is not None and scale_of(coord, dim)]
+            for dim in (first, second)]
     if not axes[0] and not axes[1]:
         return True
+    if any(coords[axis].more for axis in axes[0] + axes[1]):
+        return False
     if len(axes[0]) != 1 or len(axes[1]) != 1 or axes[1][0] <= axes[0][0]:
         return False
     shape = operands[arg].shape
@@ -127,19 +143,21 @@ def _view(access: Access, where: dict[int, tuple[int, list[int]]], operands: Seq
     groups: list[list[int]] = []
     result: list[Coord] = []
     for axis, coord in enumerate(coords):
-        if coord.dim is None or coord.dim not in where:  # constant, or a loop of extent 1
+        terms = [(dim, scale) for dim, scale in coord_terms(coord) if dim in where]
+        if not terms:  # constant, or a loop of extent 1
             if groups and shape[axis] == 1:
                 groups[-1].append(axis)
                 continue
             groups.append([axis])
             result.append(Coord(None, 1, coord.offset))
             continue
-        number, loop = where[coord.dim]
-        if len(loop) > 1 and coord.dim != loop[0]:
+        number, loop = where[terms[0][0]]
+        if len(loop) > 1 and terms[0][0] != loop[0]:
             groups[-1].append(axis)
             continue
         groups.append([axis])
-        result.append(Coord(number, coord.scale, coord.offset))
+        more = tuple((where[dim][0], scale) for dim, scale in terms[1:])
+        result.append(Coord(number, terms[0][1], coord.offset, more))
     return View(arg, tuple(map(tuple, groups)), tuple(result))
 
 
@@ -173,9 +191,12 @@ class Operands:
             if coord.dim is None:
                 result.append(coord.offset)
                 continue
-            value = point[coord.dim]
-            assert value is not None
-            result.append(self.builder.add(self.builder.mul(value, coord.scale), coord.offset))
+            total: IndexValue = coord.offset
+            for loop, scale in coord_terms(coord):
+                value = point[loop]
+                assert value is not None
+                total = self.builder.add(self.builder.mul(value, scale), total)
+            result.append(total)
         return result
 
     def unflatten(self, flat: IndexValue, loops: Sequence[int], sizes: Sequence[IndexValue]
@@ -190,7 +211,7 @@ class Operands:
 
     def varies(self, access: Access, loop: int | None) -> bool:
         """Whether the access depends on merged loop ``loop``."""
-        return loop is not None and any(coord.dim == loop for coord in self.view(access).coords)
+        return loop is not None and any(scale_of(coord, loop) for coord in self.view(access).coords)
 
     def load(self, node: Load, point: Sequence[IndexValue | None], loop: int | None = None, lanes: int | None = None,
              mask: Any = None) -> Any:
@@ -200,14 +221,15 @@ class Operands:
             return self.arguments[node.arg]
         view, memref = self.view(access), self.memref(access)
         indices = self.indices(view, point)
-        axes = [axis for axis, coord in enumerate(view.coords) if coord.dim == loop and loop is not None]
+        axes = {} if loop is None else {axis: scale_of(coord, loop) for axis, coord in enumerate(view.coords)}
+        axes = {axis: scale for axis, scale in axes.items() if scale}
         if not axes or lanes is None:
             value = self.builder.load(memref, indices)
-        elif axes == [len(view.coords) - 1] and view.coords[-1].scale == 1:
+        elif axes == {len(view.coords) - 1: 1}:
             value = self.builder.vector_load(memref, indices, lanes, mask)
         else:
-            (axis,) = axes  # ``diagonal`` spaces are refused by the schedules
-            value = self.builder.gather(memref, indices, axis, view.coords[axis].scale, lanes, mask)
+            ((axis, scale),) = axes.items()  # ``diagonal`` spaces are refused by the schedules
+            value = self.builder.gather(memref, indices, axis, scale, lanes, mask)
         return self.builder.from_storage(value, self._kernel.operands[node.arg].type)
 
     def store(self, value: Any, access: Access, point: Sequence[IndexValue | None], loop: int | None = None,
@@ -228,14 +250,17 @@ class Operands:
 
 def contiguous(space: Space, touched: Iterable[Access], loop: int) -> bool:
     """Whether every access that varies along ``loop`` does so by neighbouring elements."""
-    return all(coord.dim != loop or (axis == len(space.views[access].coords) - 1 and coord.scale == 1)
+    return all(scale_of(coord, loop) in ((0, 1) if axis == len(space.views[access].coords) - 1 else (0,))
                for access in touched for axis, coord in enumerate(space.views[access].coords))
 
 
 def diagonal(space: Space) -> bool:
     """Whether some access walks two axes with one loop, which no vector load does."""
-    return any(len([c for c in view.coords if c.dim is not None]) != len({c.dim for c in view.coords} - {None})
-               for view in space.views.values())
+    for view in space.views.values():
+        loops = [loop for coord in view.coords for loop, _ in coord_terms(coord)]
+        if len(loops) != len(set(loops)):
+            return True
+    return False
 
 
 def argument_types(kernel: Kernel) -> list[str]:

@@ -38,7 +38,7 @@ def pack_panel(values: PartValues, panel: Any, prefix: Sequence[IndexValue], gro
     the extent of ``group``.
     """
     part = values.part
-    if part.vectorises("k", 1) and len(part.groups["k"]) == 1:
+    if part.vectorises("k", lanes):
         _along_k(values, panel, prefix, group, width, lanes, batch, start, size, k0, depth)
     elif part.vectorises(group, lanes) and (width % lanes == 0 or len(part.groups[group]) == 1):
         _along_group(values, panel, prefix, group, width, lanes, batch, start, size, k0, depth)
@@ -51,15 +51,17 @@ def _along_k(values: PartValues, panel: Any, prefix: Sequence[IndexValue], group
     """k is contiguous: read ``lanes`` of it at a time for every position, transpose in registers."""
     builder = values.builder
     root = values.part.roots[0]
-    (loop,) = values.part.groups["k"]
+    loops = values.part.groups["k"]
     last = builder.sub(size, 1)
     points = [values.point(b=batch, **{group: builder.min(builder.add(start, i), last)}) for i in range(width)]
 
     def step(k: Any, mask: Any = None) -> None:
         rows = []
+        depth_point = values.operands.unflatten(builder.add(k0, k), loops, values.sizes)
         for point in points:
             here = list(point)
-            here[loop] = builder.add(k0, k)
+            for loop, index in depth_point:
+                here[loop] = index
             rows.append(values.emitter(here, "k", lanes, mask).vector(root))
         rows += [rows[-1]] * (-width % lanes)
         blocks = [transpose(builder, rows[at:at + lanes], lanes) for at in range(0, len(rows), lanes)]
@@ -101,19 +103,20 @@ def _along_group(values: PartValues, panel: Any, prefix: Sequence[IndexValue], g
 
 def _one_by_one(values: PartValues, panel: Any, prefix: Sequence[IndexValue], group: str, width: int,
                 batch: IndexValue, start: IndexValue, size: IndexValue, k0: IndexValue, depth: IndexValue) -> None:
-    """Nothing is contiguous: element by element."""
+    """Nothing is contiguous: element by element, with what depends on the position alone outside the loop over k."""
     builder = values.builder
     root = values.part.roots[0]
+    loops = values.part.groups["k"]
     last = builder.sub(size, 1)
+    points = [values.point(b=batch, **{group: builder.min(builder.add(start, i), last)}) for i in range(width)]
 
-    def column(i: Any) -> None:
-        position = builder.min(builder.add(start, i), last)
+    def step(k: Any) -> None:
+        depth_point = values.operands.unflatten(builder.add(k0, k), loops, values.sizes)
+        base = builder.mul(k, width)
+        for i, point in enumerate(points):
+            here = list(point)
+            for loop, index in depth_point:
+                here[loop] = index
+            builder.store(values.emitter(here)(root), panel, [*prefix, builder.add(base, i)])
 
-        def step(k: Any) -> None:
-            point = values.point(b=batch, k=builder.add(k0, k), **{group: position})
-            where = builder.add(builder.mul(k, width), i)
-            builder.store(values.emitter(point)(root), panel, [*prefix, where])
-
-        builder.loop(0, depth, 1, step)
-
-    builder.loop(0, width, 1, column)
+    builder.loop(0, depth, 1, step)

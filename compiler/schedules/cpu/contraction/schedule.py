@@ -50,8 +50,9 @@ class ContractionSchedule:
         roots = [kernel.lhs, kernel.rhs, kernel.init, *(output.expr for output in kernel.outputs)]
         element = wide(kernel.acc_type)
         order = [*kernel.batch, *kernel.m, *kernel.n, *kernel.k]
-        if (not supported(kernel, roots) or element not in ("f32", "f64", "i32", "i64") or order != sorted(order)
-                or wide(kernel.lhs.type) != element or wide(kernel.rhs.type) != element):
+        if not supported(kernel, roots, sliding=True) or order != sorted(order):
+            return None
+        if element not in ("f32", "f64", "i32", "i64") or {wide(kernel.lhs.type), wide(kernel.rhs.type)} != {element}:
             return None
         if not all(part.fits for part in _parts(kernel)):
             return None
