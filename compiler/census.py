@@ -132,8 +132,14 @@ def check(module: ir.Module, target: str | Target = "cpu") -> None:
     """Raises UnsupportedError with all entries of the census, if there are any."""
     found = census(module, target)
     if found:
+        from kc.context import sources_of
+
         what = "an operation" if len(found) == 1 else f"{len(found)} operations"
-        raise UnsupportedError(f"the program has {what} that kc cannot compile", [entry.diagnostic for entry in found])
+        raise UnsupportedError(
+            f"the program has {what} that kc cannot compile",
+            [entry.diagnostic for entry in found],
+            sources=sources_of(module.context),
+        )
 
 
 def _entry(op: ir.Operation, why: str, nearest: str) -> Unsupported:

@@ -109,6 +109,11 @@ def parse_module(
             raise InputError(f"{source_name} is not a valid MLIR module{reason}", found, sources=sink.sources) from None
 
 
+def sources_of(context: ir.Context) -> dict[str, str]:
+    """The texts that were parsed in ``context``, by the file name that locations carry: ``sources`` of an error."""
+    return {name: text for name, text in getattr(context, "__dict__", {}).get("kc_sources", {}).items() if text}
+
+
 def _remember(context: ir.Context, name: str, source: str | bytes) -> None:
     """Keep the text with the context, so that what a pass says later is shown with its source line and file name.
 

@@ -127,12 +127,13 @@ def capture(context: ir.Context, sink: DiagnosticSink | None = None) -> Iterator
     The sink learns the sources that were parsed in the context.
     """
     target = DiagnosticSink() if sink is None else sink
-    known = getattr(context, "__dict__", {})
-    for name, text in known.get("kc_sources", {}).items():
-        if text:
-            target.sources.setdefault(name, text)
-    if known.get("kc_source_name", "-") != "-":
-        target.rename.setdefault("-", known["kc_source_name"])
+    from kc.context import sources_of
+
+    for name, text in sources_of(context).items():
+        target.sources.setdefault(name, text)
+    shown_name = getattr(context, "__dict__", {}).get("kc_source_name", "-")
+    if shown_name != "-":
+        target.rename.setdefault("-", shown_name)
 
     def handle(diagnostic: ir.Diagnostic) -> bool:
         target.emit(from_mlir(diagnostic))
