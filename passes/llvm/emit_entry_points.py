@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass
-from kc.rewrite import walk_ops
+from kc.passes.loops._functions import functions as functions_of
 
 if TYPE_CHECKING:
     from kc.pass_base import PassContext
@@ -40,7 +40,7 @@ class EmitEntryPoints(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in walk_ops(op, "llvm.func")}
+        functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in functions_of(op, "llvm.func")}
         body = op.regions[0].blocks[0]
         for name, function in functions.items():
             wrapper = functions.get(f"_mlir_ciface_{name}")
@@ -52,7 +52,7 @@ class EmitEntryPoints(Pass):
                 )
             text = _entry(name, str(_type(function)), str(_type(wrapper)))
             module = ir.Module.parse(text, op.context)
-            for made in walk_ops(module, "llvm.func"):
+            for made in functions_of(module.operation, "llvm.func"):
                 if ir.StringAttr(made.attributes["sym_name"]).value == PREFIX + name:
                     body.append(made.clone())
             # Only the entry points are called from outside: LLVM may inline and drop the rest.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass
+from kc.passes.loops._functions import functions, unscheduled
 from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
@@ -34,22 +35,22 @@ class BindImpls(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in walk_ops(op, "func.func")}
+        named = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in functions(op)}
         bound: dict[str, str] = {}
-        for name, function in functions.items():
+        for name, function in named.items():
             if "kc.impl" not in function.attributes:
                 continue
             reference = function.attributes["kc.impl"]
             if not isinstance(reference, ir.FlatSymbolRefAttr):
                 continue  # the marker on the implementation itself
             target = reference.value
-            if target not in functions:
+            if target not in named:
                 ctx.error(function, f"kernel '@{name}' names the implementation '@{target}', which does not exist")
-            if "kc.impl" in functions[target].attributes and isinstance(
-                functions[target].attributes["kc.impl"], ir.FlatSymbolRefAttr
+            if "kc.impl" in named[target].attributes and isinstance(
+                named[target].attributes["kc.impl"], ir.FlatSymbolRefAttr
             ):
                 ctx.error(function, f"'@{target}' is a kernel with an implementation of its own")
-            wanted, given = _type(function), _type(functions[target])
+            wanted, given = _type(function), _type(named[target])
             if wanted != given:
                 ctx.error(
                     function,
@@ -57,12 +58,13 @@ class BindImpls(Pass):
                     ["a schedule's function takes the kernel's arguments as bufferized, destinations last, no results"],
                 )
             bound[name] = target
-        for call in walk_ops(op, "func.call"):
-            callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-            if callee in bound:
-                call.attributes["callee"] = ir.FlatSymbolRefAttr.get(bound[callee])
+        for root in unscheduled(op):
+            for call in walk_ops(root, "func.call"):
+                callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+                if callee in bound:
+                    call.attributes["callee"] = ir.FlatSymbolRefAttr.get(bound[callee])
         for name in bound:
-            functions[name].erase()
+            named[name].erase()
 
 
 def _type(function: ir.Operation) -> ir.FunctionType:

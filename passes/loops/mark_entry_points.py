@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kc import params
 from kc.bindings import ir
 from kc.pass_base import Pass
-from kc.rewrite import walk_ops
+from kc.passes.loops._functions import functions
 
 if TYPE_CHECKING:
     from kc.pass_base import PassContext
@@ -40,7 +40,7 @@ class MarkEntryPoints(Pass):
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         readonly = ir.BoolAttr.get(False)
-        for function in walk_ops(op, "func.func"):
+        for function in functions(op):
             if not is_public(function) or not len(function.regions[0].blocks):
                 continue
             function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()

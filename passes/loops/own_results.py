@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass
+from kc.passes.loops._functions import functions
 from kc.passes.loops.mark_entry_points import is_public
 from kc.rewrite import walk_ops
 
@@ -44,7 +45,7 @@ class OwnResults(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        for function in walk_ops(op, "func.func"):
+        for function in functions(op):
             if not is_public(function):
                 continue
             for terminator in walk_ops(function, "func.return"):

@@ -9,6 +9,7 @@ from kc.bindings import ir
 from kc.builder.arena import Interval, pack, peak
 from kc.params import itemsize, type_dtype
 from kc.pass_base import Pass
+from kc.passes.loops._functions import functions
 from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class PlanMemory(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        for function in walk_ops(op, "func.func"):
+        for function in functions(op):
             if len(function.regions[0].blocks) == 1:
                 self._plan(function, ctx)
 

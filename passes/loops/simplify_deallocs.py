@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass
+from kc.passes.loops._functions import unscheduled
 from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
@@ -50,8 +51,9 @@ class SimplifyDeallocs(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        for dealloc in walk_ops(op, "bufferization.dealloc"):
-            _simplify(dealloc)
+        for root in unscheduled(op):
+            for dealloc in walk_ops(root, "bufferization.dealloc"):
+                _simplify(dealloc)
 
 
 def _simplify(dealloc: ir.Operation) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass
+from kc.passes.loops._functions import is_implementation, unscheduled
 from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
@@ -40,11 +41,14 @@ class SplitEmptyTensors(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        for fill in walk_ops(op, "linalg.fill"):
-            if fill.results and _is_empty(fill.operands[1]):
-                _split(fill)
-        for empty in walk_ops(op, "tensor.empty"):
-            _split(empty)
+        for root in unscheduled(op):
+            if root.name == "func.func" and is_implementation(root):
+                continue
+            for fill in walk_ops(root, "linalg.fill"):
+                if fill.results and _is_empty(fill.operands[1]):
+                    _split(fill)
+            for empty in walk_ops(root, "tensor.empty"):
+                _split(empty)
 
 
 def _is_empty(value: ir.Value) -> bool:
