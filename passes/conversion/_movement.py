@@ -58,6 +58,23 @@ def broadcast(
     return e.generic([operand], [init], maps, ["parallel"] * rank, lambda _, a: [a[0]])[0]
 
 
+def cast_elements(e: Emitter, value: ir.Value, type_: ir.Type) -> ir.Value:
+    """Every element of ``value`` in another float (or complex, for complex) type."""
+    if element(value) == type_:
+        return value
+    identity = ir.AffineMap.get_identity(ranked(value).rank)
+    init = e.empty(tensor_type(shape_of(value), type_), e.dims(value))
+
+    def body(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
+        if not is_complex(type_):
+            return [i.to_float(a[0], type_)]
+        part, old = ir.ComplexType(type_).element_type, ir.ComplexType(a[0].type).element_type
+        parts = [i.to_float(i.one(name, [a[0]], old), part) for name in ("complex.re", "complex.im")]
+        return [i.one("complex.create", parts, type_)]
+
+    return e.generic([value], [init], [identity, identity], ["parallel"] * ranked(value).rank, body)[0]
+
+
 def iota(e: Emitter, type_: ir.Type, extents: Sequence[Index], axis: int) -> ir.Value:
     """0, 1, 2 ... along ``axis``, converted to the element type."""
     target = element(type_)

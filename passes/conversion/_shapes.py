@@ -73,6 +73,10 @@ class ShapeSymbols:
         """Whether the two are surely equal at run time."""
         return self._canonical(a) == self._canonical(b)
 
+    def add(self, a: Sym, b: Sym) -> Sym:
+        """The symbol of their sum."""
+        return _fold("stablehlo.add", a, b)
+
     def index(self, e: Emitter, symbol: Sym) -> Index:
         """The number as an index at ``e``."""
         if isinstance(symbol, int):

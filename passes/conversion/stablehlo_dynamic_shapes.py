@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.conversion._attrs import integer, ints
 from kc.passes.conversion._convolution import convolution
-from kc.passes.conversion._emit import Emitter, Index, int_type, is_float, ranked, shape_of
-from kc.passes.conversion._movement import broadcast, iota, pad
+from kc.passes.conversion._emit import (
+    Emitter,
+    Index,
+    element,
+    int_type,
+    is_float,
+    ranked,
+    shape_of,
+    tensor_type,
+    width,
+)
+from kc.passes.conversion._movement import broadcast, cast_elements, iota, pad
 from kc.passes.conversion._multiply_add import reassociable_add
 from kc.passes.conversion._region import inline_block, single_op_of
 from kc.passes.conversion._reshape import reshape
+from kc.passes.conversion._scan import scan, scan_axis
 from kc.passes.conversion._shapes import ShapeSymbols, Sym, is_shape_assertion
 from kc.passes.conversion._window import Window, reduce_window
 from kc.passes.conversion.stablehlo_gather import gather
@@ -120,7 +131,7 @@ class _Converter:
             e.op("cf.assert", [e.extract(operands[0])], [], {"msg": ir.StringAttr.get(_message(op))})
             return []
         if name == "custom_call":
-            return self._reduce_window(e, op, entries)
+            return self._reduce_window(e, op, originals)
         type_ = op.results[0].type
         if name == "get_dimension_size":
             size = symbols.index(e, symbols.dims(originals[0])[integer(op, "dimension")])
@@ -148,13 +159,13 @@ class _Converter:
         flat = entries(2)  # dynamic_conv: space x 2
         return [convolution(e, op, list(zip(flat[::2], flat[1::2], strict=True)))]
 
-    def _reduce_window(self, e: Emitter, op: ir.Operation, entries: Callable[[int], list[Index]]) -> Sequence[ir.Value]:
+    def _reduce_window(self, e: Emitter, op: ir.Operation, originals: list[ir.Value]) -> Sequence[ir.Value]:
         """JAX's ``dynamic_reduce_window``: operands, initial values, then the window as five integer tensors."""
-        count = len(op.results)
-        extents, strides, base, dilations, flat = (entries(2 * count + k) for k in range(5))
+        count, symbols = len(op.results), self.symbols
+        extents, strides, base, dilations, flat = (symbols.entries(v) for v in originals[2 * count :])
         if not all(isinstance(n, int) for n in (*strides, *base, *dilations)):
             self._ctx.error(op, "a window whose strides or dilations are only known at run time cannot be compiled")
-        window = Window(extents, strides, dilations, base, flat[::2], flat[1::2])  # type: ignore[arg-type]
+        symbolic = Window(extents, strides, dilations, base, flat[::2], flat[1::2])  # type: ignore[arg-type]
         (reducer,) = _called(op)
         function = next(
             f
@@ -163,14 +174,31 @@ class _Converter:
         )
         block = function.regions[0].blocks[0]
 
+        combines = single_op_of(block) if count == 1 else None
+
         def combine(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
-            if count == 1 and is_float(a[0].type) and single_op_of(block) == "stablehlo.add":
+            if is_float(a[0].type) and combines == "stablehlo.add":
                 return [reassociable_add(i, a[-1], a[0])]
+            if is_float(a[0].type) and combines == "stablehlo.multiply":
+                return [i.bin("arith.mulf", a[-1], a[0])]
             return inline_block(i, op, block, [*a[-count:], *a[:count]], self._ctx)
 
-        operands = list(op.operands)
-        initial = [e.extract(v) for v in operands[count : 2 * count]]
-        return reduce_window(e, operands[:count], initial, [r.type for r in op.results], window, combine)
+        inputs, initial = list(op.operands)[:count], [e.extract(v) for v in list(op.operands)[count : 2 * count]]
+        types = [r.type for r in op.results]
+        # as kc-widen-accumulation does for the windows that it can see
+        narrow = combines in ("stablehlo.add", "stablehlo.multiply") and is_float(initial[0].type)
+        if narrow and width(initial[0].type) < 32:
+            f32 = ir.F32Type.get()
+            inputs, initial = [cast_elements(e, inputs[0], f32)], [e.to_float(initial[0], f32)]
+            types = [tensor_type(shape_of(types[0]), f32)]
+        axis = scan_axis(symbolic, symbols.dims(originals[0]), symbols.same, lambda n: symbols.add(n, -1))
+        if axis is not None:
+            results = scan(e, inputs, initial, *axis, combine)
+        else:
+            sizes, low, high = ([symbols.index(e, s) for s in part] for part in (extents, flat[::2], flat[1::2]))
+            window = dataclasses.replace(symbolic, extents=sizes, low=low, high=high)
+            results = reduce_window(e, inputs, initial, types, window, combine)
+        return [cast_elements(e, v, element(r)) if narrow else v for v, r in zip(results, op.results, strict=True)]
 
 
 def is_known_call(op: ir.Operation) -> bool:

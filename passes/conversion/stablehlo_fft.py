@@ -12,6 +12,7 @@ from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import ints
 from kc.passes.conversion._convert import StablehloConversion
 from kc.passes.conversion._emit import Emitter, element, is_complex, shape_of, tensor_type
+from kc.passes.conversion._movement import cast_elements
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,21 +98,6 @@ def _sum(
     return e.generic([value], [init], maps, ["parallel"] * rank + ["reduction"], body)[0]
 
 
-def _cast(e: Emitter, value: ir.Value, type_: ir.Type) -> ir.Value:
-    """Every element in another float or complex type."""
-    identity = ir.AffineMap.get_identity(len(shape_of(value)))
-    init = e.empty(tensor_type(shape_of(value), type_), shape_of(value))
-
-    def body(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
-        if not is_complex(type_):
-            return [i.to_float(a[0], type_)]
-        part, wide = ir.ComplexType(type_).element_type, ir.ComplexType(a[0].type).element_type
-        parts = [i.to_float(i.one(name, [a[0]], wide), part) for name in ("complex.re", "complex.im")]
-        return [i.one("complex.create", parts, type_)]
-
-    return e.generic([value], [init], [identity, identity], ["parallel"] * len(shape_of(value)), body)[0]
-
-
 def _transform(e: Emitter, value: ir.Value, axis: int, n: int, outputs: int, inverse: bool) -> ir.Value:
     """The transform along ``axis`` of real or complex ``value``, in complex of its own width."""
     t, f64 = element(value), ir.F64Type.get()
@@ -135,7 +121,7 @@ def _transform(e: Emitter, value: ir.Value, axis: int, n: int, outputs: int, inv
             add = [i.bin("arith.divf", part, i.const(f64, n)) for part in add]
         return i.bin("complex.add", acc, i.one("complex.create", add, wide))
 
-    return _cast(e, _sum(e, value, axis, outputs, wide, term), ir.ComplexType.get(own))
+    return cast_elements(e, _sum(e, value, axis, outputs, wide, term), ir.ComplexType.get(own))
 
 
 def _to_real(e: Emitter, value: ir.Value, axis: int, n: int) -> ir.Value:
@@ -160,4 +146,4 @@ def _to_real(e: Emitter, value: ir.Value, axis: int, n: int) -> ir.Value:
         part = i.bin("arith.subf", i.bin("arith.mulf", re, c), i.bin("arith.mulf", im, s))
         return i.bin("arith.addf", acc, i.bin("arith.divf", i.bin("arith.mulf", weight, part), i.const(f64, n)))
 
-    return _cast(e, _sum(e, value, axis, n, f64, term), own)
+    return cast_elements(e, _sum(e, value, axis, n, f64, term), own)

@@ -13,6 +13,7 @@ from kc.passes.conversion._convert import StablehloConversion
 from kc.passes.conversion._emit import Emitter, is_float, ranked, shape_of
 from kc.passes.conversion._multiply_add import reassociable_add
 from kc.passes.conversion._region import inline_scalars, single_op
+from kc.passes.conversion._scan import scan, scan_axis
 from kc.passes.conversion._window import Window, reduce_window
 
 
@@ -22,7 +23,8 @@ class ConvertStablehloReduction(StablehloConversion):
 
     The result is filled with the initial value first, so an empty reduction gives it back; the reducer's scalar code is
     inlined. The loops of ``reduce`` are its operand's axes in order. A window is read from the operand padded with the
-    initial value; its loops come after the result's. Sums of floats may be reassociated. Before / after::
+    initial value; its loops come after the result's. A window that makes a cumulative sum (or product, maximum ...) of
+    an axis takes log n parallel rounds instead. Sums of floats may be reassociated. Before / after::
 
         %r = stablehlo.reduce(%x init: %v) applies stablehlo.add across dimensions = [1]
           : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
@@ -41,6 +43,9 @@ class ConvertStablehloReduction(StablehloConversion):
         if op.name == "stablehlo.reduce":
             return _reduce(e, op, inputs, initial, ctx)
         window = Window.of(op, ranked(inputs[0]).rank)
+        axis = scan_axis(window, shape_of(inputs[0]))
+        if axis is not None:
+            return scan(e, inputs, initial, *axis, lambda i, a: combine(i, op, a, ctx))
         types = [r.type for r in op.results]
         return reduce_window(e, inputs, initial, types, window, lambda i, a: combine(i, op, a, ctx))
 

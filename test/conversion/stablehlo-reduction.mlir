@@ -44,3 +44,20 @@ func.func @window(%x: tensor<2x8xf32>, %v: tensor<f32>) -> tensor<2x4xf32> {
     : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// A cumulative sum takes rounds of doubling distance.
+// CHECK-LABEL: func.func @cumulative
+// CHECK: scf.while (%[[D:.*]] = %{{.*}}, %[[T:.*]] = %{{.*}}) : (index, tensor<3x100xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%{{.*}} : tensor<3x100xf32>)
+// CHECK: arith.addf
+// CHECK: scf.yield
+// CHECK: linalg.generic
+func.func @cumulative(%x: tensor<3x100xf32>, %v: tensor<f32>) -> tensor<3x100xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %v) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) {window_dimensions = array<i64: 1, 100>, padding = dense<[[0, 0], [99, 0]]> : tensor<2x2xi64>}
+    : (tensor<3x100xf32>, tensor<f32>) -> tensor<3x100xf32>
+  return %0 : tensor<3x100xf32>
+}
