@@ -148,6 +148,10 @@ class Value:
         """The smaller of two unsigned integers."""
         return self._binary(other, arith.minui)
 
+    def maximum(self, other: Operand) -> Value:
+        """The larger of two unsigned integers."""
+        return self._binary(other, arith.maxui)
+
     def zext(self, kind: str) -> Value:
         """Zero-extended to the integer type ``kind``; a value that has it already is returned as it is."""
         return self if self.kind == kind else Value(arith.extui(mlir_type(kind), self.ssa))

@@ -176,7 +176,8 @@ class Host:
     ) -> Value:
         """Encodes a tensor map of argument ``number`` with 128-byte swizzle; the ``!llvm.ptr`` to its 128 bytes.
 
-        ``dims`` in elements, innermost first; ``strides`` in bytes of dims[1:]; ``box`` in elements. Out-of-range
+        ``dims`` in elements, innermost first, 0 counted as 1 (the driver refuses 0, and a launch that has nothing to
+        read does not read); ``strides`` in bytes of dims[1:]; ``box`` in elements. Out-of-range
         elements read as zero and are not written.
         """
         pointer = mlir_type("!llvm.ptr")
@@ -184,7 +185,9 @@ class Host:
             pointer, const(1, "i64").ssa, ir.TypeAttr.get(mlir_type("!llvm.array<128 x i8>")), alignment=64
         )
         base = self.pointer(number).ssa
-        arrays = [self._array("i64", dims, 8), self._array("i64", list(strides) or [0], 8), self._array("i32", box, 4)]
+        lengths = [lift(extent, "i64").maximum(1) for extent in dims]
+        steps = [lift(stride, "i64").maximum(16) for stride in strides] or [const(16, "i64")]
+        arrays = [self._array("i64", lengths, 8), self._array("i64", steps, 8), self._array("i32", box, 4)]
         declare(
             self.module,
             "kc_gpu_tensor_map_encode",

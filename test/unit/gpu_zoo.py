@@ -94,7 +94,7 @@ def bias_relu(rows: int | None, columns: int, kind: str, name: str = "bias_relu"
 def matmul(
     m: int | None,
     n: int,
-    k: int,
+    k: int | None,
     kind: str = "bf16",
     lhs: str = "mk",
     rhs: str = "kn",
@@ -116,7 +116,7 @@ def matmul(
         value = apply("arith.mulf", apply("arith.mulf", value, number(0.5)), apply("arith.addf", error, number(1.0)))
     out = len(operands)
     operands.append(Operand((m, n), result, True, 0))
-    dims = (Dim(m, None if m else (0, lhs.index("m"))), Dim(n), Dim(k))
+    dims = (Dim(m, None if m else (0, lhs.index("m"))), Dim(n), Dim(k, None if k else (0, lhs.index("k"))))
     a, b = (load(number, *(loops[axis] for axis in side), kind=kind) for number, side in enumerate((lhs, rhs)))
     return Contraction(
         name,

@@ -11,20 +11,23 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import gpu_zoo as zoo
 
-from kc.kernels.expr import Contraction, Coord, Dim, Load, Map, Operand, Output
+from kc.kernels.expr import Contraction, Coord, Dim, Load, Map, Operand, Output, Rows, Window
 from kc.schedules.gpu.access import ONE, Extent, access, aligned, collapse, grouped
 from kc.schedules.gpu.attention import AttentionSchedule
 from kc.schedules.gpu.attention.problem import score_scale
 from kc.schedules.gpu.attention.split import AttentionSplitSchedule
+from kc.schedules.gpu.columns import ColumnsSchedule
 from kc.schedules.gpu.composite import pick_any
 from kc.schedules.gpu.contraction import ContractionSchedule
 from kc.schedules.gpu.features import Features
 from kc.schedules.gpu.map import MapSchedule
+from kc.schedules.gpu.map_tiled import MapTiledSchedule
 from kc.schedules.gpu.reduction import neutral
 from kc.schedules.gpu.rows import RowsSchedule
 from kc.schedules.gpu.rows_loop import RowsLoopSchedule
 from kc.schedules.gpu.rows_split import RowsSplitSchedule
 from kc.schedules.gpu.simt import SimtSchedule
+from kc.schedules.gpu.window import WindowSchedule, as_contraction, patch_parts
 
 HOPPER = Features()
 AMPERE = Features("sm_80", 108, 163 << 10)
@@ -132,6 +135,54 @@ def test_tensor_cores_are_for_hopper() -> None:
     assert isinstance(pick_any(zoo.matmul(4096, 4096, 4096), AMPERE), SimtSchedule)
     assert isinstance(pick_any(zoo.attention(1, 2, 256, 64), HOPPER), AttentionSchedule)
     assert isinstance(pick_any(zoo.attention(1, 2, 256, 64), AMPERE), AttentionSplitSchedule)
+
+
+def test_products_of_few_rows_are_computed_transposed() -> None:
+    found = ContractionSchedule.pick(zoo.matmul(16, 4096, 4096, rhs="nk"), HOPPER)
+    assert found is not None and found.transposed and (found.tile.rows, found.tile.columns) == (64, 16)
+    found = ContractionSchedule.pick(zoo.matmul(128, 4096, 4096, rhs="nk"), HOPPER)
+    assert found is not None and not found.transposed
+
+
+def test_sums_along_a_strided_loop_have_neighbouring_rows_in_neighbouring_threads() -> None:
+    def total(rows: int, columns: int | None) -> Rows:
+        x = zoo.load(0, 1, 0)
+        dims = (Dim(rows), Dim(columns, None if columns else (0, 0)))
+        operands = (Operand((columns, rows), "f32"), Operand((rows,), "f32", True, 0))
+        return Rows("k", operands, dims, 1, (Output(1, zoo.coords(0), zoo.fold("arith.addf", x, 0.0)),))
+
+    assert pick_any(total(100_000, 64), HOPPER) == ColumnsSchedule(4, 16)
+    assert pick_any(total(100_000, None), HOPPER) == ColumnsSchedule(4, 16)
+    assert isinstance(pick_any(total(64, 100_000), HOPPER), RowsSplitSchedule)
+
+
+def test_transposed_operands_go_through_tiles() -> None:
+    def transpose(shape: tuple[int, int]) -> Map:
+        operands = (Operand(shape[::-1], "bf16"), Operand(shape, "bf16", True, 0))
+        output = Output(1, zoo.coords(0, 1), zoo.load(0, 1, 0, kind="bf16"))
+        return Map("k", operands, (Dim(shape[0]), Dim(shape[1])), (output,))
+
+    assert pick_any(transpose((100, 200)), HOPPER) == MapTiledSchedule(0, 2)
+    assert isinstance(pick_any(transpose((100, 3)), HOPPER), MapSchedule)  # too narrow for a tile
+
+
+def test_convolutions_become_products() -> None:
+    image = Load(0, (Coord(0), Coord(1, 1, 0, ((3, 1),)), Coord(4)), "bf16")
+    filters = zoo.load(1, 3, 4, 2, kind="bf16")
+    body = zoo.apply("arith.mulf", zoo.widened(image), zoo.widened(filters))
+    operands = (Operand((8, 66, 64), "bf16"), Operand((3, 64, 128), "bf16"), Operand((8, 64, 128), "f32", True, 0))
+    dims = (Dim(8), Dim(64), Dim(128), Dim(3), Dim(64))
+    output = Output(2, zoo.coords(0, 1, 2), zoo.Acc("f32"))
+    kernel = Window("k", operands, dims, (0, 1, 2), (3, 4), "arith.addf", body, zoo.number(0.0), "f32", (output,))
+    found = pick_any(kernel, HOPPER)
+    assert isinstance(found, WindowSchedule) and found.patches
+    product = as_contraction(kernel)
+    assert product is not None and (product.m, product.n, product.k) == ((0, 1), (2,), (3, 4))
+    (first, second), (patches,) = patch_parts(product) or ((), ())
+    assert patches.shape == (8, 64, 3, 64) and isinstance(first.kernel, Map) and isinstance(second.kernel, Contraction)
+    assert isinstance(pick_any(kernel, AMPERE), WindowSchedule)
+    pooling = dataclasses.replace(kernel, reduce="arith.maximumf", body=image)
+    assert pick_any(pooling, HOPPER) is None
 
 
 def test_attention_of_other_depths_and_types_is_split() -> None:

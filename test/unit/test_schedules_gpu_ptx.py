@@ -33,9 +33,12 @@ KERNELS = {
     "bias_relu": zoo.bias_relu(None, 4096, "bf16"),
     "positions": zoo.positions(30, 41),
     "matmul_f32": zoo.matmul(1000, 900, 77, "f32"),
+    "matmul_open_k": zoo.matmul(1000, 900, None, "f32"),
     "matmul_bf16": zoo.matmul(4096, 4096, 4096),
     "matmul_gelu": zoo.matmul(4096, 4096, 4096, rhs="nk", epilogue="gelu"),
     "matmul_dynamic": zoo.matmul(None, 1032, 1048, lhs="mk", epilogue="bias", result="f32"),
+    "matmul_few_rows": zoo.matmul(16, 4096, 4096, rhs="nk", epilogue="gelu"),
+    "attention_split": zoo.attention(1, 2, 200, 80),
     "attention": zoo.attention(2, 4, 1024, 128),
     "attention_bias": zoo.attention(2, 4, 1000, 64, causal=False, layout="bshd", bias=True),
 }

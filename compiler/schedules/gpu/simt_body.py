@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kc.bindings import llvm
 from kc.builder.expr import Ops, wide
-from kc.builder.gpu import Value, at, const, for_, if_, load
+from kc.builder.gpu import Value, at, const, for_, if_, if_values, load
 from kc.builder.gpu_math import DeviceEmitter, accuracy_for
 from kc.builder.gpu_memory import store_run
 from kc.builder.gpu_ops import barrier, block_id, shared_memory, thread_id
@@ -117,8 +117,7 @@ class SimtBody:
             Fetch(self, "m", self.kernel.lhs, schedule.rows, self.pitch_a, 0),
             Fetch(self, "n", self.kernel.rhs, schedule.columns, self.pitch_b, self.pitch_a * schedule.depth),
         )
-        first = [factor.load(const(0)) for factor in factors]
-        lengths = [len(values) for values in first]
+        first, lengths = self._first(factors)
 
         def step(index: Value, *carried: Value) -> list[Value]:
             fetched, accumulators = list(carried[: sum(lengths)]), list(carried[sum(lengths) :])
@@ -129,8 +128,24 @@ class SimtBody:
             following = [factor.load((index + 1) * schedule.depth) for factor in factors]  # in flight meanwhile
             return following[0] + following[1] + self.multiply(accumulators, base)
 
-        results = for_(0, steps, 1, first[0] + first[1] + [zero] * square, step)
+        results = for_(0, steps, 1, first + [zero] * square, step)
         self.finish(results[sum(lengths) :])
+
+    def _first(self, factors: tuple[Fetch, ...]) -> tuple[list[Value], list[int]]:
+        """What the first step works on, of all factors in a row, and how many values each has.
+
+        Nothing is read when the summed loop may turn out to be empty and is.
+        """
+        lengths = [factor.count * factor.run for factor in factors]
+
+        def load() -> list[Value]:
+            return [value for factor in factors for value in factor.load(const(0))]
+
+        if self.plan.total("k").static is not None:
+            return load(), lengths
+        count = sum(lengths)
+        zeros = [const(0, self.kind)] * count
+        return if_values(self.sizes["k"].ne(0), [self.kind] * count, load, lambda: zeros), lengths
 
     # -- arithmetic
 
