@@ -1,7 +1,7 @@
 """A shared library and its C header from a program's objects, for callers that are not Python.
 
-The library holds the generated code only; what that calls of kc's runtime (allocation, threads) stays undefined and is
-found when the library is loaded beside one that brings it (the header says which symbols those are).
+The library runs where kc's runtime is not: ``kc.codegen.support`` is linked in, weakly, and gives it memory and one
+thread.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ def link(objects: Sequence[bytes], triple: str, linker: str | None = None) -> by
             with open(inputs[-1], "wb") as file:
                 file.write(data)
         output = os.path.join(folder, "out.so")
-        plain = os.path.basename(program).startswith("ld")
         command = [program, "-shared", "-o", output, *inputs]
-        if not plain:
-            command += ["-nostdlib"]
+        if not os.path.basename(program).startswith("ld"):
+            command += ["-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -88,8 +87,8 @@ def header(manifest: Mapping[str, Any], guard: str = "KC_PROGRAM_H") -> str:
     )
     lines = [
         "/* Made by kc. Entry points take an array of pointers: one to the descriptor of each argument, then one to",
-        "   the descriptor of each result, which the callee fills in; its memory comes from",
-        "   _mlir_memref_to_llvm_aligned_alloc and is the caller's to free. */",
+        "   the descriptor of each result, which the callee fills in. Its memory is the caller's to free: free(base).",
+        "   The library runs in one thread; loaded after libomp it uses that one's threads. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "#include <stdint.h>",

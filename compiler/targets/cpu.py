@@ -156,15 +156,19 @@ class CpuTarget(Target):
         self, lowered: Callable[[str], ir.Module], manifest: Mapping[str, Any], files: Mapping[str, bytes]
     ) -> dict[str, Callable[[], bytes | str]]:
         """LLVM IR, assembly, one relocatable object, a shared library and its C header."""
-        from kc.codegen import llvm_ir, shared_library
+        from kc.codegen import llvm_ir, shared_library, support
 
         def whole() -> bytes:
             return self._object(llvm_ir.translate(lowered("llvm").operation), self.opt)
+
+        def library() -> bytes:
+            objects = [files[name] for name in manifest["objects"]]
+            return shared_library.link([*objects, self._object(support.IR, self.opt)], self.triple)
 
         return {
             **super().forms(lowered, manifest, files),
             "assembly": lambda: self.text(lowered("llvm"), "asm"),
             "object": whole,
-            "shared-library": lambda: shared_library.link([files[name] for name in manifest["objects"]], self.triple),
+            "shared-library": library,
             "header": lambda: shared_library.header(manifest),
         }

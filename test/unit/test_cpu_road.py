@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import shutil
+import subprocess
 
 import ml_dtypes
 import numpy as np
@@ -449,6 +451,38 @@ def test_cross_compiled_object():
     for name in executable.manifest["objects"]:
         assert executable.files[name][:4] == b"\x7fELF" and executable.files[name][18:20] == b"\xb7\x00"
     assert "ret" in executable.stage("asm")
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_shared_library_alone(tmp_path):
+    """A C program that knows only the header and the library."""
+    executable = kc.compile(SUMS, options=THREADED)
+    forms = executable.forms()
+    (tmp_path / "libsums.so").write_bytes(forms["shared-library"]())
+    (tmp_path / "sums.h").write_text(forms["header"]())
+    (tmp_path / "main.c").write_text(
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include "sums.h"
+int main(void) {
+  float data[6] = {1, 2, 3, 4, 5, 6};
+  kc_f32_2d x = {data, data, 0, {2, 3}, {3, 1}}, mixed;
+  kc_f32_1d rows, columns;
+  void *args[] = {&x, &rows, &columns, &mixed};
+  kc_entry_main(args);
+  printf("%g %g %g %g %g %g\\n", rows.aligned[0], rows.aligned[1], columns.aligned[0], columns.aligned[2],
+         mixed.aligned[0], mixed.aligned[5]);
+  free(rows.base), free(columns.base), free(mixed.base);
+  return 0;
+}
+"""
+    )
+    command = ["cc", "-Wall", "-Werror", "main.c", "-L.", "-lsums", "-Wl,-rpath,.", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "6 15 5 9 -25 -81\n"
 
 
 def test_target_names():
