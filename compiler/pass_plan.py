@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Union
@@ -96,9 +95,6 @@ class Planner:
             raise explain_native(self.text, element, anchor, "\n".join([*shown, str(error)])) from None
 
 
-_RESTRICTED = re.compile(r"restricted to '([^']+)' on a PassManager intended to run on '([^']+)'")
-
-
 def nest_implicitly(element: Element, anchor: str, context: ir.Context) -> Element:
     """``element`` wrapped in the op that its pass is restricted to, when that is not ``anchor``."""
     if isinstance(element, Nest):
@@ -116,7 +112,9 @@ def _native_restriction(leaf: Leaf, anchor: str, context: ir.Context) -> str | N
         with stderr_captured([]):
             passmanager.PassManager(anchor, context=context).add(leaf.text)
     except ValueError as error:
-        match = _RESTRICTED.search(str(error))
+        import re
+
+        match = re.search(r"restricted to '([^']+)' on a PassManager intended to run on", str(error))
         return match.group(1) if match else None
     return None
 

@@ -56,7 +56,7 @@ class Option(Record):
 
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
-_KEY = re.compile(r"[\w\-.]+")
+_KEY = r"[\w\-.]+"  # compiled when first used: most pipelines have no options
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -172,7 +172,7 @@ def parse_options(text: str, start: int, end: int) -> list[Option]:
             at += 1
         if at >= end:
             return found
-        match = _KEY.match(text, at, end)
+        match = re.compile(_KEY).match(text, at, end)
         if not match:
             raise PipelineError(text, at, "expected an option, key=value")
         at = match.end()
