@@ -7,8 +7,8 @@ from typing import Any
 from kc.bindings import ir
 from kc.kernels import expr as E
 from kc.kernels.classify import Draft, classify
-from kc.kernels.reader import Reader, element_type
-from kc.kernels.shapes import static_size
+from kc.kernels.reader import Reader
+from kc.kernels.shapes import element_type, static_size
 from kc.kernels.structured import ZERO, Lin, Unreadable, plain_dim
 
 
@@ -24,10 +24,9 @@ def operand_of(value: ir.Value, is_out: bool = False, result: int | None = None)
 def analyze(func_op: Any) -> E.Kernel:
     """Reads kernel function ``func_op`` (``func.func {kc.kernel}`` of linalg on tensors, destinations last).
 
-    The kernel's outputs equal the function's results for all inputs, NaN and infinities included, up to the order in which
-    reductions are summed and, in ``Attention``, up to roundings to bf16/f16 between score and probabilities.
-    ``General`` is returned, never an error, for whatever no family can say.
-    """
+    The kernel's outputs equal the function's results for all inputs, NaN and infinities included, up to the order in
+    which reductions are summed and, in ``Attention``, up to roundings to bf16/f16 between score and probabilities.
+    ``General`` is returned, never an error, for whatever no family can say. """
     func = func_op.operation
     name = ir.StringAttr(func.attributes["sym_name"]).value
     if len(func.regions[0].blocks) != 1:

@@ -1,8 +1,9 @@
-"""Recognises attention: a contraction, a softmax of its (scaled, masked) result over the keys, a contraction with the values.
+"""Recognises attention: a contraction, a softmax of its (scaled, masked) result over the keys, a contraction with the
+values.
 
-The softmax may be JAX's (``exp(s - max) / sum``, the maximum guarded against infinities or not) or PyTorch's safe one (an all-masked
-row gives zeros). Roundings to bf16/f16 between the two contractions may be dropped: the schedule computes there in f32.
-"""
+The softmax may be JAX's (``exp(s - max) / sum``, the maximum guarded against infinities or not) or PyTorch's safe one
+(an all-masked row gives zeros). Roundings to bf16/f16 between the two contractions may be dropped: the schedule
+computes there in f32. """
 from __future__ import annotations
 
 import dataclasses
@@ -45,10 +46,9 @@ def _is_const(node: E.Expr, value: float) -> bool:
 
 def _compares(node: E.Expr, predicate: int, value: float) -> E.Expr | None:
     """The ``x`` of ``cmpf predicate, x, value`` (ordered or unordered), None if ``node`` is something else."""
-    if isinstance(node, E.Apply) and node.op == "arith.cmpf" and _is_const(node.args[1], value):
-        if dict(node.attrs).get("predicate", "").split()[0:1] == [str(predicate)]:
-            return node.args[0]
-    return None
+    if not (isinstance(node, E.Apply) and node.op == "arith.cmpf" and _is_const(node.args[1], value)):
+        return None
+    return node.args[0] if dict(node.attrs).get("predicate", "").split()[:1] == [str(predicate)] else None
 
 
 _OEQ = 1
@@ -139,7 +139,7 @@ def try_attention(draft: Draft) -> E.Kernel:
             require(draft.same(dim, kv), "attention: a statistic that is not over the keys")
             mapping[dim] = kv
     require(depth is not None, "attention: no score")
-    for inner in reduces(draft.outputs):  # before renaming: afterwards a captured dim could not be told from a bound one
+    for inner in reduces(draft.outputs):  # before renaming: a captured dim could not be told from a bound one later
         depends = {mapping.get(dim, dim) for dim in free(inner)}
         require(not depends & {mapping.get(dim, dim) for dim in inner.dims}, "attention: a reduction of its own loop")
     memo: dict[E.Expr, E.Expr] = {}
@@ -166,7 +166,7 @@ def try_attention(draft: Draft) -> E.Kernel:
     depths = [dim for dim in draft.space if dim in in_value - in_query - in_key]
     require(rows and len(depths) == 1, "attention: no query loop, or not one depth loop of the values")
     q, dv = rows[-1], depths[0]
-    require(kv in in_key and kv in in_value and kv not in in_query, "attention: keys and values are not both over the keys")
+    require(kv in in_key & in_value and kv not in in_query, "attention: keys and values are not both over the keys")
     require(dv not in free(softmax.score), "attention: a score that depends on the depth of the values")
     raw: E.Expr = E.Acc(dot.type)
     for scale in (*query_scales, *key_scales):
@@ -176,7 +176,7 @@ def try_attention(draft: Draft) -> E.Kernel:
     batch = [dim for dim in draft.space if dim not in (q, dv)]
     order = [*batch, q, kv, depth, dv]
     epilogue = tuple(E.Output(o.arg, o.coords, substitute(o.expr, fold, E.Acc(fold.type))) for o in outputs)
-    require(all(not any(isinstance(n, E.Reduce) for n in E.walk(o.expr)) for o in epilogue), "attention: a reduction left")
+    require(not reduces(epilogue), "attention: a reduction left")
     dims, new, final = number(draft, order, epilogue)  # type: ignore[arg-type]
     return E.Attention(
         draft.name, draft.operands, dims, tuple(new[d] for d in batch), new[q], new[kv], new[depth], new[dv],  # type: ignore[index]

@@ -1,8 +1,8 @@
 """From expressions to a kernel family: map, rows, contraction, window, attention; general if none fits.
 
-The input is a ``Draft``: outputs as expressions over dims numbered by a ``Reader``, in which every reduction has fresh dims of
-its own. Each ``_try`` function either proves that the draft has its family's form and returns the kernel, or says why not.
-"""
+The input is a ``Draft``: outputs as expressions over dims numbered by a ``Reader``, in which every reduction has
+fresh dims of its own. Each ``_try`` function either proves that the draft has its family's form and returns the
+kernel, or says why not. """
 from __future__ import annotations
 
 import dataclasses
@@ -17,7 +17,9 @@ _PRODUCTS = {"arith.addf": "arith.mulf", "arith.addi": "arith.muli"}
 
 @dataclasses.dataclass(frozen=True)
 class Draft:
-    """What the reader found. ``dim`` gives a dim's extent, ``same`` says whether two dims have provably equal extents."""
+    """What the reader found. ``dim`` gives a dim's extent, ``same`` says whether two dims have provably equal
+    extents.
+    """
 
     name: str
     operands: tuple[E.Operand, ...]

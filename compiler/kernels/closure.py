@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from kc.bindings import ir
 from kc.kernels.graph import BlockGraph, Role
-from kc.kernels.reader import static_slice
 from kc.kernels.shapes import DYNAMIC
+from kc.kernels.views import static_slice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +136,9 @@ class Closures:
         return False
 
     def users(self, number: int) -> list[int]:
-        """Users of an op that are not cloned into the user's kernel: compute and other ops; the next effect of an effect."""
+        """Users of an op that are not cloned into the user's kernel: compute and other ops; the next effect of an
+        effect.
+        """
         follower = self.graph.before_effect.get(number)
         found: list[int] = [] if follower is None else [follower]
         stack = list(self.graph.ops[number].results)

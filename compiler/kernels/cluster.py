@@ -1,8 +1,8 @@
 """Groups the compute ops of a block into kernels.
 
-Ops are visited in block order. Each tries to join the clusters of its producers; a merge stands if the analysis proves that
-the whole is still of a fast family, if it pays (``kc.kernels.policy``), and if it closes no cycle between clusters.
-"""
+Ops are visited in block order. Each tries to join the clusters of its producers; a merge stands if the analysis
+proves that the whole is still of a fast family, if it pays (``kc.kernels.policy``), and if it closes no cycle between
+clusters. """
 from __future__ import annotations
 
 import dataclasses
@@ -96,9 +96,8 @@ class Clustering:
     def _follow(self, number: int) -> bool:
         """Joins an elementwise op to the cluster it follows, without analysis, where nothing can go wrong.
 
-        All tensors it reads from the cluster are ``full`` and read element for element, it writes one element per point, and it
-        depends on no other cluster. Most ops of a real program are of this kind.
-        """
+        All tensors it reads from the cluster are ``full`` and read element for element, it writes one element per
+        point, and it depends on no other cluster. Most ops of a real program are of this kind. """
         form = self.graph.form(number)
         if form is None or len(self.graph.ops[number].results) != 1 or any(form.reductions):
             return False

@@ -8,7 +8,7 @@ from kc.bindings import ir
 from kc.kernels.graph import splits_rows, walk_nested
 from kc.kernels.shapes import DYNAMIC, reassociation, static_size
 from kc.kernels.sizes import size_value
-from kc.kernels.structured import Structured, Unreadable, plain_dim, read
+from kc.kernels.structured import Lin, Structured, Unreadable, plain_dim, read
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,32 +100,35 @@ def _comes_before(value: ir.Value, op: ir.Operation) -> bool:
 
 
 def expand_loops(op: ir.Operation, splits: dict[int, Split]) -> None:
-    """Replaces ``op`` (one result) by a ``linalg.generic`` with the loops in ``splits`` split, and a collapse of its result."""
+    """Replaces ``op`` (one result) by a ``linalg.generic`` with the loops in ``splits`` split, and a collapse of its
+    result.
+    """
     from kc.bindings import tensor
 
     form = read(op)
-    first: list[int] = []  # new number of each old loop's first part
-    count = 0
-    for loop in range(form.loops):
-        first.append(count)
-        count += len(splits[loop].sizes) if loop in splits else 1
-    parts = [range(first[loop], first[loop] + (len(splits[loop].sizes) if loop in splits else 1)) for loop in range(form.loops)]
+    widths = [len(splits[loop].sizes) if loop in splits else 1 for loop in range(form.loops)]
+    first = [sum(widths[:loop]) for loop in range(form.loops)]  # new number of each old loop's first part
     maps, operands = [], []
     for number, (operand, positions) in enumerate(zip(form.operands, form.maps, strict=True)):
         exprs: list[ir.AffineExpr] = []
         groups: list[list[int]] = []
-        for position in positions or ():
+        sizes: list[Size] = []
+        for axis, position in enumerate(positions or ()):
             loop = plain_dim(position)
-            start = len(exprs)
-            if loop is not None:
-                exprs.extend(ir.AffineExpr.get_dim(part) for part in parts[loop])
-            else:
+            width = 1 if loop is None else widths[loop]
+            if loop is None:
                 exprs.append(_affine(position, first))
-            groups.append(list(range(start, len(exprs))))
-        maps.append(ir.AffineMapAttr.get(ir.AffineMap.get(count, 0, exprs)))
-        sizes = [item for position in positions or () for item in _sizes(position, operand, positions, splits)]
+            else:
+                exprs.extend(ir.AffineExpr.get_dim(first[loop] + part) for part in range(width))
+            groups.append(list(range(len(exprs) - width, len(exprs))))
+            if loop is not None and loop in splits:
+                sizes += [(size, splits[loop].value) for size in splits[loop].sizes]
+            else:
+                sizes.append((static_size(operand, axis), (operand, axis)))
+        maps.append(ir.AffineMapAttr.get(ir.AffineMap.get(sum(widths), 0, exprs)))
         operands.append(_expanded(operand, groups, sizes, op, is_init=number >= form.inputs))
-    kinds = [form.reductions[loop] for loop in range(form.loops) for _ in parts[loop]]
+        collapsed_groups = groups  # in the end, those of the result
+    kinds = [form.reductions[loop] for loop in range(form.loops) for _ in range(widths[loop])]
     iterators = ir.ArrayAttr.get(
         [ir.Attribute.parse(f"#linalg.iterator_type<{'reduction' if kind else 'parallel'}>") for kind in kinds]
     )
@@ -134,15 +137,8 @@ def expand_loops(op: ir.Operation, splits: dict[int, Split]) -> None:
     result = operands[-1]
     with ir.InsertionPoint(op), op.location:
         new = ir.Operation.create("linalg.generic", [result.type], operands, attributes, regions=1)
-        collapsed_groups = [
-            [part for part in _axes(position, positions_before, parts)]
-            for positions_before, position in _result_axes(form)
-        ]
-        collapsed = tensor.CollapseShapeOp(
-            op.results[0].type, new.results[0],
-            ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(ir.IntegerType.get_signless(64), a) for a in g])
-                              for g in collapsed_groups]),
-        )  # fmt: skip
+        groups_attr = _groups(collapsed_groups)
+        collapsed = tensor.CollapseShapeOp(op.results[0].type, new.results[0], groups_attr)
     block = op.regions[0].blocks[0]
     block.append_to(new.regions[0])
     _fix_indices(new, splits, first)
@@ -150,22 +146,16 @@ def expand_loops(op: ir.Operation, splits: dict[int, Split]) -> None:
     op.erase()
 
 
-def _result_axes(form: Structured):  # type: ignore[no-untyped-def]
-    positions = form.maps[-1] or ()
-    return [(positions[:number], position) for number, position in enumerate(positions)]
+#: an extent: static, or None and then an index value, or the (tensor, axis) to read it off
+Size = tuple[int | None, ir.Value | tuple[ir.Value, int] | None]
 
 
-def _axes(position, before, parts) -> range:  # type: ignore[no-untyped-def]
-    start = sum(_width(item, parts) for item in before)
-    return range(start, start + _width(position, parts))
+def _groups(groups: Sequence[Sequence[int]]) -> ir.ArrayAttr:
+    i64 = ir.IntegerType.get_signless(64)
+    return ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, axis) for axis in group]) for group in groups])
 
 
-def _width(position, parts) -> int:  # type: ignore[no-untyped-def]
-    loop = plain_dim(position)
-    return 1 if loop is None else len(parts[loop])
-
-
-def _affine(position, first: Sequence[int]) -> ir.AffineExpr:  # type: ignore[no-untyped-def]
+def _affine(position: Lin, first: Sequence[int]) -> ir.AffineExpr:
     terms, constant = position
     result = ir.AffineExpr.get_constant(constant)
     for dim, scale in terms:
@@ -173,16 +163,9 @@ def _affine(position, first: Sequence[int]) -> ir.AffineExpr:  # type: ignore[no
     return result
 
 
-def _sizes(position, operand, positions, splits):  # type: ignore[no-untyped-def]
-    """The extents an operand's axis is expanded into: (static size or None, value or None) pairs."""
-    loop = plain_dim(position)
-    if loop in splits:
-        return [(size, splits[loop].value if size is None else None) for size in splits[loop].sizes]
-    axis = next(i for i, item in enumerate(positions) if item is position)
-    return [(static_size(operand, axis), (operand, axis))]
-
-
-def _expanded(operand: ir.Value, groups: list[list[int]], sizes: list, before: ir.Operation, is_init: bool) -> ir.Value:
+def _expanded(
+    operand: ir.Value, groups: list[list[int]], sizes: list[Size], before: ir.Operation, is_init: bool
+) -> ir.Value:
     """``operand`` with its axes expanded to ``groups``; empty tensors and fills are made anew in the new shape."""
     from kc.bindings import linalg, tensor
 
@@ -199,15 +182,15 @@ def _expanded(operand: ir.Value, groups: list[list[int]], sizes: list, before: i
         if is_init and owner is not None and owner.name == "linalg.fill":
             empty = ir.Operation.create("tensor.empty", [new_type], values).results[0]
             return linalg.fill(owner.operands[0], outs=[empty])
-        i64 = ir.IntegerType.get_signless(64)
-        reassociations = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, a) for a in g]) for g in groups])
-        return tensor.ExpandShapeOp(
-            new_type, operand, reassociations, values, [size if size is not None else DYNAMIC for size, _ in sizes]
-        ).operation.results[0]
+        static = [size if size is not None else DYNAMIC for size, _ in sizes]
+        return tensor.ExpandShapeOp(new_type, operand, _groups(groups), values, static).operation.results[0]
 
 
-def _value_of(item, before: ir.Operation) -> ir.Value:  # type: ignore[no-untyped-def]
-    return size_value(*item, before) if isinstance(item, tuple) else item
+def _value_of(item: ir.Value | tuple[ir.Value, int] | None, before: ir.Operation) -> ir.Value:
+    assert item is not None
+    if isinstance(item, tuple):
+        return size_value(item[0], item[1], before)
+    return item
 
 
 def _fix_indices(new: ir.Operation, splits: dict[int, Split], first: list[int]) -> None:
@@ -228,57 +211,3 @@ def _fix_indices(new: ir.Operation, splits: dict[int, Split], first: list[int]) 
                 total = arith.addi(arith.muli(total, extent), part)
         op.results[0].replace_all_uses_with(total)
         op.erase()
-
-
-def expand_before_slice(op: ir.Operation) -> bool:
-    """Turns ``expand_shape(extract_slice(x))`` into ``extract_slice(expand_shape(x))`` where the slice keeps whole inner parts.
-
-    The expansion of a whole tensor is free, the slice can then be taken inside a kernel. Returns whether it applied.
-    """
-    from kc.bindings import tensor
-    from kc.kernels.reader import static_slice
-
-    if isinstance(op.operands[0].owner, ir.Block):
-        return False
-    cut = op.operands[0].owner.operation
-    if cut.name != "tensor.extract_slice":
-        return False
-    source, result = cut.operands[0], op.results[0]
-    offsets, sizes, strides = static_slice(cut)
-    if DYNAMIC in offsets or DYNAMIC in strides:
-        return False
-    if ir.RankedTensorType(source.type).rank != ir.RankedTensorType(cut.results[0].type).rank:
-        return False
-    shape: list[int] = []
-    dynamic: list[int] = []
-    new: tuple[list[int], list[int], list[int]] = ([], [], [])
-    for axis, group in enumerate(reassociation(op)):
-        parts = [static_size(result, part) for part in group]
-        extent = static_size(source, axis)
-        if len(group) == 1 and parts[0] is None:  # an axis that is not split may have any extent
-            shape.append(DYNAMIC if extent is None else extent)
-            dynamic += [axis] if extent is None else []
-            new[0].append(offsets[axis])
-            new[1].append(DYNAMIC)
-            new[2].append(strides[axis])
-            continue
-        if extent is None or None in parts:
-            return False
-        inner = 1
-        for part in parts[1:]:
-            inner *= part or 0
-        if len(group) > 1 and (strides[axis] != 1 or inner == 0 or offsets[axis] % inner or extent % inner):
-            return False
-        shape += [extent // inner, *(part or 0 for part in parts[1:])]
-        rest = len(group) - 1
-        new[0].extend([offsets[axis] // inner, *[0] * rest])
-        new[1].extend(part or 0 for part in parts)
-        new[2].extend([strides[axis], *[1] * rest])
-    wide_type = ir.RankedTensorType.get(shape, ir.RankedTensorType(result.type).element_type, loc=op.location)
-    with ir.InsertionPoint(op), op.location:
-        extents = [size_value(source, axis, op) for axis in dynamic]
-        wide = tensor.ExpandShapeOp(wide_type, source, op.attributes["reassociation"], extents, shape).operation.results[0]
-        piece = tensor.extract_slice(result.type, wide, [], list(cut.operands)[1:], [], *new)
-    result.replace_all_uses_with(piece)
-    op.erase()
-    return True

@@ -33,6 +33,7 @@ def canonical_text(func_op: Any) -> str:
 
 
 def identity(func_op: Any, target: str, options: Mapping[str, Any] | None = None) -> str:
-    """64 hex digits that name the kernel: SHA-256 of its canonical IR, ``target`` text and ``options`` (JSON values)."""
+    """64 hex digits that name the kernel: SHA-256 of its canonical IR, ``target`` text and ``options`` (JSON values).
+    """
     payload = json.dumps([canonical_text(func_op), target, dict(options or {})], sort_keys=True)
     return hashlib.sha256(payload.encode()).hexdigest()

@@ -1,8 +1,7 @@
 """One block of a function as a graph: what each op is to kernel formation, and who uses whom.
 
-Ops are numbered in block order; the terminator is the last number. Handles are read only: the block must not change while a
-``BlockGraph`` of it is in use.
-"""
+Ops are numbered in block order; the terminator is the last number. Handles are read only: the block must not change
+while a ``BlockGraph`` of it is in use. """
 from __future__ import annotations
 
 import enum

@@ -54,11 +54,12 @@ def is_causal(mask: E.Expr, q: int, kv: int) -> bool | None:
 
 
 def split_causal(score: E.Expr, q: int, kv: int) -> tuple[bool, float, E.Expr]:
-    """(True, value of masked scores, the rest) if ``score`` is causally masked at its root, else (False, -inf, ``score``).
+    """(True, value of masked scores, the rest) if ``score`` is causally masked at its root, else (False, -inf,
+    ``score``).
 
-    The masked value must be -inf; then a further mask may stand beside the causal one (``andi``). A finite value, so low that its
-    exponential vanishes beside any ordinary score, is accepted where nothing but the product itself makes the other scores.
-    """
+    The masked value must be -inf; then a further mask may stand beside the causal one (``andi``). A finite value, so
+    low that its exponential vanishes beside any ordinary score, is accepted where nothing but the product itself
+    makes the other scores. """
     unchanged = (False, -math.inf, score)
     if not (isinstance(score, E.Apply) and score.op == "arith.select"):
         return unchanged
@@ -80,7 +81,7 @@ def split_causal(score: E.Expr, q: int, kv: int) -> tuple[bool, float, E.Expr]:
         if rest is not None:
             kept = E.Apply("arith.select", (rest, kept, masked), score.type, score.attrs)
         return True, -math.inf, kept
-    plain = all(isinstance(n, (E.Acc, E.Const)) or (isinstance(n, E.Apply) and n.op != "arith.select") for n in E.walk(kept))
+    plain = not any(isinstance(n, E.Load) or getattr(n, "op", "") == "arith.select" for n in E.walk(kept))
     if rest is None and plain and masked.value < -1e30:
         return True, float(masked.value), kept
     return unchanged

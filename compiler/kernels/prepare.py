@@ -90,7 +90,9 @@ def _fill_splats(function: ir.Operation) -> None:
 
 
 def _trace_sizes(function: ir.Operation) -> None:
-    """``tensor.dim`` of a destination-style op's result becomes the size of its destination, as far back as that goes."""
+    """``tensor.dim`` of a destination-style op's result becomes the size of its destination, as far back as that
+    goes.
+    """
     for op in [inner for inner in walk_nested(function) if inner.name == "tensor.dim"]:
         axis_op = op.operands[1].owner
         if isinstance(axis_op, ir.Block) or axis_op.operation.name != "arith.constant":
@@ -148,7 +150,7 @@ def _is_made_of_nothing(value: ir.Value, block: ir.Block) -> bool:
 def _copy(value: ir.Value, block: ir.Block, copies: dict[ir.Value, ir.Value]) -> None:
     op = value.owner.operation
     for operand in op.operands:
-        if isinstance(operand.type, ir.RankedTensorType) and operand not in copies and _is_made_of_nothing(operand, block):
+        if operand not in copies and _is_made_of_nothing(operand, block):
             _copy(operand, block, copies)
     clone = op.clone(ip=ir.InsertionPoint.at_block_begin(block) if not copies else _after_last(copies)).operation
     for number, operand in enumerate(op.operands):

@@ -45,7 +45,8 @@ def _product(kernel: E.Contraction) -> E.Expr:
 
 
 def _fold_of(kernel: E.Contraction, body: E.Expr) -> E.Reduce:
-    return E.Reduce("arith.addf" if kernel.acc_type in _FLOATS else "arith.addi", body, kernel.k, kernel.init, kernel.acc_type)
+    op = "arith.addf" if kernel.acc_type in _FLOATS else "arith.addi"
+    return E.Reduce(op, body, kernel.k, kernel.init, kernel.acc_type)
 
 
 def _attention(kernel: E.Attention, scope: _Scope) -> np.ndarray:
@@ -204,6 +205,12 @@ def _erf(value: np.ndarray) -> np.ndarray:
     return np.vectorize(math.erf, otypes=[np.float64])(value)
 
 
+def _shift_right(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """A logical shift: the sign bit moves like any other."""
+    unsigned = f"u{left.dtype.itemsize}"
+    return (left.view(unsigned) >> right.astype(left.dtype).view(unsigned)).view(left.dtype)
+
+
 def _divide_ints(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     quotient = np.abs(left) // np.maximum(np.abs(right), 1)
     return np.where((left < 0) != (right < 0), -quotient, quotient)
@@ -219,15 +226,19 @@ _FOLDS: dict[str, Any] = {
 _OPS: dict[str, Callable[..., np.ndarray]] = {
     **_FOLDS,
     "arith.subf": np.subtract, "arith.divf": np.divide, "arith.negf": np.negative, "arith.remf": np.fmod,
+    "arith.shli": np.left_shift, "arith.shrsi": np.right_shift, "arith.shrui": _shift_right,
     "arith.subi": np.subtract, "arith.divsi": _divide_ints, "arith.remsi": np.fmod,
     "arith.select": np.where,
-    "arith.extf": np.asarray, "arith.truncf": np.asarray, "arith.extsi": lambda v: -v.astype(np.int64) if v.dtype == np.bool_ else v,
-    "arith.extui": np.asarray, "arith.trunci": np.asarray, "arith.index_cast": np.asarray, "arith.index_castui": np.asarray,
+    "arith.extf": np.asarray, "arith.truncf": np.asarray,
+    "arith.extsi": lambda v: -v.astype(np.int64) if v.dtype == np.bool_ else v,
+    "arith.extui": np.asarray, "arith.trunci": np.asarray,
+    "arith.index_cast": np.asarray, "arith.index_castui": np.asarray,
     "arith.sitofp": lambda v: -v.astype(np.float64) if v.dtype == np.bool_ else v.astype(np.float64),
     "arith.uitofp": lambda v: v.astype(np.float64), "arith.fptosi": np.trunc,
     "math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log, "math.log1p": np.log1p,
     "math.log2": np.log2, "math.sqrt": np.sqrt, "math.rsqrt": lambda v: 1.0 / np.sqrt(v), "math.tanh": np.tanh,
-    "math.erf": _erf, "math.absf": np.abs, "math.absi": np.abs, "math.sin": np.sin, "math.cos": np.cos, "math.floor": np.floor,
-    "math.ceil": np.ceil, "math.powf": np.power, "math.fma": lambda a, b, c: a * b + c, "math.roundeven": np.rint,
+    "math.erf": _erf, "math.absf": np.abs, "math.absi": np.abs, "math.sin": np.sin, "math.cos": np.cos,
+    "math.floor": np.floor, "math.ceil": np.ceil, "math.powf": np.power, "math.roundeven": np.rint,
+    "math.fma": lambda a, b, c: a * b + c,
     "math.tan": np.tan, "math.cbrt": np.cbrt, "math.copysign": np.copysign, "math.sinh": np.sinh, "math.cosh": np.cosh,
 }  # fmt: skip

@@ -10,6 +10,14 @@ Axis = tuple[ir.Value, int]
 DYNAMIC = -(2**63)
 
 
+def element_type(value: ir.Value) -> str:
+    """The MLIR element type of a tensor, or the type itself of a scalar, as text."""
+    value_type = value.type
+    if isinstance(value_type, ir.ShapedType):
+        return str(value_type.element_type)
+    return str(value_type)
+
+
 def static_size(value: ir.Value, axis: int) -> int | None:
     """The static extent of a tensor's axis, None if dynamic."""
     shaped = ir.ShapedType(value.type)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable
 
@@ -90,7 +91,7 @@ def _select(args: tuple[E.Expr, ...], type: str, attrs: dict[str, str]) -> E.Exp
 
 
 _FLOAT_PREDICATES: dict[int, Callable[[float, float], bool]] = {
-    1: lambda a, b: a == b, 2: lambda a, b: a > b, 3: lambda a, b: a >= b, 4: lambda a, b: a < b, 5: lambda a, b: a <= b,
+    1: operator.eq, 2: operator.gt, 3: operator.ge, 4: operator.lt, 5: operator.le
 }  # fmt: skip
 
 

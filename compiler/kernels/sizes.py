@@ -1,4 +1,6 @@
-"""Sizes of tensors as IR values, traced back through destinations so that they do not depend on the ops that write them."""
+"""Sizes of tensors as IR values, traced back through destinations so that they do not depend on the ops that write
+them.
+"""
 from __future__ import annotations
 
 from kc.bindings import ir
@@ -6,7 +8,9 @@ from kc.kernels.shapes import static_size
 
 
 def trace_size(value: ir.Value, axis: int) -> int | ir.Value | tuple[ir.Value, int]:
-    """The extent of ``value`` along ``axis``: a number, an index value, or the (tensor, axis) that it has to be read off."""
+    """The extent of ``value`` along ``axis``: a number, an index value, or the (tensor, axis) that it has to be read
+    off.
+    """
     while True:
         known = static_size(value, axis) if isinstance(value.type, ir.RankedTensorType) else None
         if known is not None:

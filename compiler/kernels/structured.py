@@ -1,7 +1,7 @@
 """Structured (linalg) ops read once into plain tuples, so that analysis does not walk MLIR handles over and over.
 
-A linear coordinate (``Lin``) is ``(terms, constant)`` with ``terms`` a sorted tuple of ``(dim, scale)`` and no zero scales.
-"""
+A linear coordinate (``Lin``) is ``(terms, constant)`` with ``terms`` a sorted tuple of ``(dim, scale)`` and no zero
+scales. """
 from __future__ import annotations
 
 import dataclasses

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.kernels.cluster import Clustering
+from kc.kernels.destinations import Undestined
 from kc.kernels.graph import BlockGraph
-from kc.kernels.outline import Outliner, Undestined
+from kc.kernels.outline import Outliner
 from kc.kernels.policy import Policy
 from kc.kernels.prepare import prepare
 from kc.kernels.structured import Cache
@@ -21,11 +22,12 @@ _CONTROL = ("scf.for", "scf.while", "scf.if", "scf.execute_region", "scf.index_s
 class FormKernels(Pass):
     """Group producers and consumers into fused kernels and outline each as a function in destination-passing style.
 
-    Every function of the module that is not itself a kernel is cut up, its loops' and branches' bodies included: elementwise
-    ops join the contraction, reduction or elementwise op they feed or follow, reductions over the same rows join each other, and
-    softmax between two contractions becomes attention, as far as ``kc.kernels.analyze`` can prove the result to be of one
-    family. Cheap producers (fills, iota, broadcasts, transposes, widening casts) are repeated in each consumer. No
-    contraction or reduction is computed twice. What is left in the caller: calls, control flow, reshapes and slices.
+    Every function of the module that is not itself a kernel is cut up, its loops' and branches' bodies included:
+    elementwise ops join the contraction, reduction or elementwise op they feed or follow, reductions over the same
+    rows join each other, and softmax between two contractions becomes attention, as far as ``kc.kernels.analyze`` can
+    prove the result to be of one family. Cheap producers (fills, iota, broadcasts, transposes, widening casts) are
+    repeated in each consumer. No contraction or reduction is computed twice. What is left in the caller: calls,
+    control flow, reshapes and slices.
 
     Before::
 
@@ -42,7 +44,8 @@ class FormKernels(Pass):
           %1 = call @main_k0(%x, %w, %0) : (tensor<8x4xf32>, tensor<4x2xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
           return %1 : tensor<8x2xf32>
         }
-        func.func private @main_k0(%x, %w, %out) -> tensor<8x2xf32> attributes {kc.kernel, kc.kind = "contraction"} { ... }
+        func.func private @main_k0(%x, %w, %out) -> tensor<8x2xf32>
+            attributes {kc.kernel, kc.kind = "contraction"} { ... }
     """
 
     name: ClassVar[str] = "kc-form-kernels"
@@ -63,9 +66,8 @@ class FormKernels(Pass):
             for inner in (view.operation for view in module_block.operations)
             if "sym_name" in inner.attributes
         }
-        functions = [f for f in walk_ops(op, ["func.func"]) if "kc.kernel" not in f.attributes and "kc.impl" not in f.attributes]
-        for function in functions:
-            if len(function.regions[0].blocks) == 0:
+        for function in walk_ops(op, ["func.func"]):
+            if len(function.regions[0].blocks) == 0 or {"kc.kernel", "kc.impl"} & set(function.attributes):
                 continue
             if len(function.regions[0].blocks) > 1:
                 ctx.error(function, "kernels can be formed only in structured control flow (scf), not between blocks")

@@ -5,7 +5,8 @@ import dataclasses
 from typing import ClassVar
 
 from kc.bindings import ir
-from kc.kernels.expand import Split, expand_before_slice, expand_loops, find_splits_of_operands, find_splits_of_results
+from kc.kernels.expand import Split, expand_loops, find_splits_of_operands, find_splits_of_results
+from kc.kernels.slices import expand_before_slice
 from kc.pass_base import Pass, PassContext
 from kc.rewrite import walk_ops
 
@@ -14,10 +15,11 @@ from kc.rewrite import walk_ops
 class PropagateReshapes(Pass):
     """Move ``tensor.collapse_shape`` below, and ``tensor.expand_shape`` above, the linalg ops they feed or follow.
 
-    A linalg op on a collapsed tensor becomes the op on the uncollapsed one with one more loop, where the collapsed axis is
-    indexed by a parallel loop alone; likewise for an op whose result is expanded. PyTorch's batched products come as
-    ``collapse, batch_matmul, expand``; afterwards all ops of an attention block work on the same axes and fuse. A slice of a
-    tensor that is then expanded (one of PyTorch's joined q, k, v) becomes a slice of the expanded tensor.
+    A linalg op on a collapsed tensor becomes the op on the uncollapsed one with one more loop, where the collapsed
+    axis is indexed by a parallel loop alone; likewise for an op whose result is expanded. PyTorch's batched products
+    come as ``collapse, batch_matmul, expand``; afterwards all ops of an attention block work on the same axes and
+    fuse. A slice of a tensor that is then expanded (one of PyTorch's joined q, k, v) becomes a slice of the expanded
+    tensor.
 
     Before::
 

@@ -5,7 +5,8 @@ The module is bufferized and lowered by upstream passes only and run by LLVM's J
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +15,8 @@ from kc.bindings import execution_engine, ir, linalg, passmanager
 from kc.rewrite import walk_ops
 
 _TO_LOOPS = (
-    "canonicalize,cse,convert-elementwise-to-linalg,one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1"
+    "canonicalize,cse,convert-elementwise-to-linalg,"
+    "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1"
     " function-boundary-type-conversion=identity-layout-map},canonicalize,convert-bufferization-to-memref"
 )
 _TO_LLVM = (
@@ -81,7 +83,8 @@ def run_linalg(module_text: str, function: str, arguments: Sequence[Any]) -> lis
         single = _result(ranks[0])
         packed.append(ctypes.pointer(ctypes.pointer(single)))
     elif ranks:
-        single = type("Results", (ctypes.Structure,), {"_fields_": [(f"r{i}", type(_result(r))) for i, r in enumerate(ranks)]})()
+        fields = [(f"r{i}", type(_result(rank))) for i, rank in enumerate(ranks)]
+        single = type("Results", (ctypes.Structure,), {"_fields_": fields})()
         packed.append(ctypes.pointer(ctypes.pointer(single)))
     for item in inputs:
         if isinstance(item, ctypes.Structure):

@@ -39,7 +39,9 @@ def function_of(text: str) -> Any:
     return _ALIVE[-1].body.operations[0]
 
 
-def elementwise(out: str, ins: dict[str, str], types: dict[str, str], result: str, body: str, maps: dict[str, str]) -> str:
+def elementwise(
+    out: str, ins: dict[str, str], types: dict[str, str], result: str, body: str, maps: dict[str, str]
+) -> str:
     """One two-loop elementwise generic: ``ins`` name -> body argument, ``types`` name -> tensor type."""
     element = lambda t: t[t.rindex("x") + 1 : -1]  # noqa: E731
     names = ", ".join(ins)
@@ -53,14 +55,16 @@ def elementwise(out: str, ins: dict[str, str], types: dict[str, str], result: st
 
 
 def check(text: str, family: type[E.Kernel], special: bool = False, tolerance: float = 2e-6) -> Any:
-    """Analyses the first function, asserts its family, and compares the kernel's meaning with what the linalg computes."""
+    """Analyses the first function, asserts its family, and compares the kernel's meaning with what the linalg
+    computes.
+    """
     func = function_of(text)
     kernel = analyze(func)
     assert isinstance(kernel, family), kernel_text(kernel)
     rng = np.random.default_rng(7)
     arguments = [
-        random_array(rng, [3 if n is None else n for n in operand.shape], operand.type) if operand.shape is not None else 1
-        for operand in kernel.operands
+        1 if o.shape is None else random_array(rng, [3 if n is None else n for n in o.shape], o.type)
+        for o in kernel.operands
     ]
     if special:  # NaN, infinities and a negative zero in every float input
         for argument in arguments:
@@ -135,7 +139,8 @@ def test_convolution_is_a_window_and_pointwise_a_contraction(context: ir.Context
     def text(kernel: int, out: int) -> str:
         types = f"tensor<2x6x6x3xf32>, tensor<{kernel}x{kernel}x3x4xf32>"
         result = f"tensor<2x{out}x{out}x4xf32>"
-        return f"""func.func private @f(%x: tensor<2x6x6x3xf32>, %w: tensor<{kernel}x{kernel}x3x4xf32>, %o: {result}) -> {result} {{
+        arguments = f"%x: tensor<2x6x6x3xf32>, %w: tensor<{kernel}x{kernel}x3x4xf32>, %o: {result}"
+        return f"""func.func private @f({arguments}) -> {result} {{
           %zero = arith.constant 0.0 : f32
           %f = linalg.fill ins(%zero : f32) outs(%o : {result}) -> {result}
           %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : {types}) outs(%f : {result}) -> {result}
@@ -148,7 +153,8 @@ def test_convolution_is_a_window_and_pointwise_a_contraction(context: ir.Context
 
 
 def test_a_column_captured_by_a_square_shape_is_not_rows(context: ir.Context) -> None:
-    """max over j of (x @ y)[i, j] with equal extents everywhere: the inner sum must not take the outer loop's number."""
+    """max over j of (x @ y)[i, j] with equal extents everywhere: the inner sum must not take the outer loop's number.
+    """
     text = """func.func private @f(%x: tensor<5x5xf32>, %y: tensor<5x5xf32>, %o: tensor<5xf32>) -> tensor<5xf32> {
       %zero = arith.constant 0.0 : f32
       %ninf = arith.constant 0xFF800000 : f32
@@ -198,7 +204,9 @@ _BINARY = ["arith.addf", "arith.subf", "arith.mulf", "arith.maximumf", "arith.mi
 _FOLDS = [("arith.addf", "0.0"), ("arith.maximumf", "0xFF800000"), ("arith.minimumf", "0x7F800000")]
 
 
-def random_ops(rng: np.random.Generator, rows: int, columns: int, products: bool = False) -> tuple[str, list[str], list[str]]:
+def random_ops(
+    rng: np.random.Generator, rows: int, columns: int, products: bool = False
+) -> tuple[str, list[str], list[str]]:
     """Random elementwise ops, broadcasts and row folds (and products, if square) of ``%x``, ``%y`` and ``%r``.
 
     Returns the ops as text, the names of the full-size values and those of the vectors, in order.
@@ -213,13 +221,15 @@ def random_ops(rng: np.random.Generator, rows: int, columns: int, products: bool
             op, init = _FOLDS[rng.integers(0, len(_FOLDS))]
             lines.append(f"%c{number} = arith.constant {init} : f32")
             lines.append(f"%i{number} = linalg.fill ins(%c{number} : f32) outs(%ev : {vector}) -> {vector}")
-            lines.append(f"%v{number} = linalg.reduce {{ {op} }} ins({first} : {full}) outs(%i{number} : {vector}) dimensions = [1]")
+            operands = f"ins({first} : {full}) outs(%i{number} : {vector})"
+            lines.append(f"%v{number} = linalg.reduce {{ {op} }} {operands} dimensions = [1]")
             narrow.append(f"%v{number}")
             continue
         if kind == 6:
             lines.append(f"%c{number} = arith.constant 0.0 : f32")
             lines.append(f"%i{number} = linalg.fill ins(%c{number} : f32) outs(%ef : {full}) -> {full}")
-            lines.append(f"%w{number} = linalg.matmul ins({first}, {second} : {full}, {full}) outs(%i{number} : {full}) -> {full}")
+            operands = f"ins({first}, {second} : {full}, {full}) outs(%i{number} : {full})"
+            lines.append(f"%w{number} = linalg.matmul {operands} -> {full}")
             wide.append(f"%w{number}")
             continue
         binary, unary = _BINARY[rng.integers(0, len(_BINARY))], _UNARY[rng.integers(0, len(_UNARY))]
@@ -239,7 +249,8 @@ def random_program(rng: np.random.Generator, rows: int, columns: int) -> str:
     body, wide, narrow = random_ops(rng, rows, columns)
     last = {wide[-1]: "a", narrow[-1]: "b"}
     types = {wide[-1]: full, narrow[-1]: vector}
-    result = elementwise("%out", last, types, full, "%s = arith.addf %a, %b : f32\nlinalg.yield %s : f32", {narrow[-1]: ROW})
+    add = "%s = arith.addf %a, %b : f32\nlinalg.yield %s : f32"
+    result = elementwise("%out", last, types, full, add, {narrow[-1]: ROW})
     return (
         f"func.func private @f(%x: {full}, %y: {full}, %r: {vector}, %out: {full}) -> {full} {{\n"
         f"{body}\n%done = {result}\nreturn %done : {full}\n}}"
