@@ -44,10 +44,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from kc.errors import KcError
+    from kc.runtime.errors import ArgumentError, RuntimeFailure
 
     try:
         return int(importlib.import_module(f"kc.tools.commands.{args.command}").run(args) or 0)
-    except KcError as error:
+    except (KcError, ArgumentError, RuntimeFailure) as error:
         print(f"kc {args.command}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output went away, as `kc lower … | head` does
