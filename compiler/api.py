@@ -112,7 +112,7 @@ def compile(
     """Compile a program.
 
     ``source``: StableHLO or lower MLIR as text, bytecode, portable artifact (bytes), a path or an ``ir.Module``; or a
-    ``torch.export.ExportedProgram``. ``target``: ``cpu``, ``nvptx:sm_90a``, …, see ``kc.targets``. ``agents`` are called
+    ``torch.export.ExportedProgram``. ``target``: ``cpu``, ``nvptx:sm_90a`` …, see ``kc.targets``. ``agents`` are called
     at every hook point (see ``kc.pipelines.run``). ``options``: phase parameters by name, and ``verify_levels``.
 
     Raises InputError for a source that cannot be read or has no function ``entry``, UnsupportedError that lists every
