@@ -172,9 +172,16 @@ class Host:
         return pointer
 
     def tensor_map(
-        self, number: int, element: str, dims: Sequence[Operand], strides: Sequence[Operand], box: Sequence[int]
+        self,
+        number: int,
+        element: str,
+        dims: Sequence[Operand],
+        strides: Sequence[Operand],
+        box: Sequence[int],
+        offset: Operand = 0,
     ) -> Value:
-        """Encodes a tensor map of argument ``number`` with 128-byte swizzle; the ``!llvm.ptr`` to its 128 bytes.
+        """Encodes a tensor map of argument ``number`` from byte ``offset`` on, with 128-byte swizzle; the ``!llvm.ptr``
+        to its 128 bytes.
 
         ``dims`` in elements, innermost first, 0 counted as 1 (the driver refuses 0, and a launch that has nothing to
         read does not read); ``strides`` in bytes of dims[1:]; ``box`` in elements. Out-of-range
@@ -184,7 +191,7 @@ class Host:
         storage = llvm.alloca(
             pointer, const(1, "i64").ssa, ir.TypeAttr.get(mlir_type("!llvm.array<128 x i8>")), alignment=64
         )
-        base = self.pointer(number).ssa
+        base = at(self.pointer(number), offset).ssa
         lengths = [lift(extent, "i64").maximum(1) for extent in dims]
         steps = [lift(stride, "i64").maximum(16) for stride in strides] or [const(16, "i64")]
         arrays = [self._array("i64", lengths, 8), self._array("i64", steps, 8), self._array("i32", box, 4)]

@@ -172,6 +172,11 @@ def aligned(item: Access, elements: int, inner: int) -> bool:
     return item.strides[inner] == ONE and all(stride.multiple_of(elements) for stride in others) and constants_fit
 
 
+def start(item: Access) -> list[Extent]:
+    """What the element number of ``item`` at the origin of its loops is the sum of."""
+    return [stride * Extent(count) for count, stride in item.constants]
+
+
 def itemsize(kind: str) -> int:
     """Bytes of an element in memory (an ``i1`` takes one)."""
     sizes = {"bf16": 2, "index": 8, "i1": 1}

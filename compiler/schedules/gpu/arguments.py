@@ -14,7 +14,7 @@ from kc.builder.gpu_memory import from_memory, memory_kind
 from kc.builder.gpu_module import Device, Host, Parameter
 from kc.builder.gpu_ops import widen
 from kc.kernels.expr import Dim, Kernel, Operand
-from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Symbol, itemsize, symbols_of
+from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Symbol, itemsize, start, symbols_of
 
 
 class Arguments:
@@ -51,6 +51,16 @@ class Arguments:
             value = host.extent(*self._source(symbol))
             result = value if extent.coefficient == 1 and symbol is extent.symbols[0] else result * value
         return result
+
+    def host_start(self, host: Host, item: Access) -> Value | int:
+        """Byte offset of ``item`` at the origin of its loops, in the host function."""
+        parts = [self.host_extent(host, part) for part in start(item)]
+        if not parts:
+            return 0
+        result = parts[0]
+        for part in parts[1:]:
+            result = result + part
+        return result * itemsize(item.type)
 
     def host_values(self, host: Host, maps: Sequence[Value] = ()) -> list[Value]:
         """The launch's arguments, in the order of ``parameters``."""

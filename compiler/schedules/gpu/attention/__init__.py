@@ -121,9 +121,10 @@ def _map(host: Host, arguments: Arguments, problem: Problem, tensor: Tensor, row
     dims = [Extent(_SLAB), tensor.length, Extent(problem.depth // _SLAB), *(tensor.sizes[number] for number in inner)]
     strides = [tensor.pitch, Extent(_SLAB), *(tensor.strides[number] for number in inner)]
     return host.tensor_map(
-        tensor.arg,
+        tensor.access.arg,
         problem.element,
         [value(extent) for extent in dims],
         [value(extent * Extent(2)) for extent in strides],
         [_SLAB, rows, problem.depth // _SLAB, *([1] * len(inner))],
+        arguments.host_start(host, tensor.access),
     )

@@ -6,7 +6,7 @@ import dataclasses
 
 from kc.builder.expr import HALF, loads
 from kc.kernels.expr import Acc, Apply, Attention, Const, Expr, Load, Output
-from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, access, collapse, dim_extent
+from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, access, collapse, dim_extent, start
 
 _ALIGN = 8  # half-type elements in 16 bytes: pitches of tensor maps are multiples of this
 _DEPTHS = (64, 128)
@@ -16,10 +16,11 @@ _DEPTHS = (64, 128)
 class Tensor:
     """Query, key, value or output: depth contiguous, ``pitch`` elements between neighbours of the sequence.
 
-    ``groups``: batch loops that this tensor walks as one, with the stride of each group (two groups at most).
+    ``access``: where it is in memory. ``groups``: batch loops that this tensor walks as one, with the stride of each
+    group (two groups at most).
     """
 
-    arg: int
+    access: Access
     length: Extent
     pitch: Extent
     groups: tuple[tuple[int, ...], ...]
@@ -140,10 +141,12 @@ def _tensor(kernel: Attention, node: Load | Output, batch: tuple[int, ...], sequ
     item = access(kernel, kernel.dims, node)
     used = [loop for loop in batch if item.strides[loop] != ZERO]
     pitch = item.strides[sequence] if item.strides[sequence] != ZERO else Extent(64)  # one position: any pitch will do
-    if item.strides[inner] != ONE or item.constants or not pitch.multiple_of(_ALIGN):
+    if item.strides[inner] != ONE or not all(part.multiple_of(_ALIGN) for part in (pitch, *start(item))):
         return None
     space = collapse(kernel.dims, used, [item])
     strides = tuple(item.strides[group[-1]] for group in space.groups)
     if len(space.groups) > 2 or not all(stride.multiple_of(_ALIGN) for stride in strides):
         return None
-    return Tensor(node.arg, dim_extent(kernel.dims, sequence), pitch, space.groups, strides, space.sizes)
+    if any(stride.coefficient < 0 for stride in (pitch, *strides)):  # walked backwards
+        return None
+    return Tensor(item, dim_extent(kernel.dims, sequence), pitch, space.groups, strides, space.sizes)

@@ -28,7 +28,7 @@ def boxes(operand: Operand, across: Extent, tile_across: int) -> int:
 def _encode(
     host: Host,
     arguments: Arguments,
-    arg: int,
+    item: Access,
     element: str,
     dims: Sequence[Extent],
     strides: Sequence[Extent],
@@ -36,11 +36,12 @@ def _encode(
 ) -> Value:
     size = 2  # bytes of a half type
     return host.tensor_map(
-        arg,
+        item.arg,
         element,
         [arguments.host_extent(host, extent) for extent in dims],
         [arguments.host_extent(host, extent * Extent(size)) for extent in strides],
         list(box),
+        arguments.host_start(host, item),
     )
 
 
@@ -65,7 +66,7 @@ def operand_map(
     return _encode(
         host,
         arguments,
-        operand.access.arg,
+        operand.access,
         problem.element,
         [*dims, *batch_dims],
         [*strides, *batch_strides],
@@ -97,7 +98,7 @@ def output_map(host: Host, arguments: Arguments, problem: Problem, output: Acces
     return _encode(
         host,
         arguments,
-        output.arg,
+        output,
         output.type,
         [problem.n, problem.m, *(problem.batch[number] for number in used)],
         [pitch, *(output.strides[number] for number in used)],

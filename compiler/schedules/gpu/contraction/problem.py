@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kc.builder.expr import HALF, loads
 from kc.kernels.expr import Acc, Apply, Const, Contraction, Expr, Load, walk
-from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Space, access, collapse, grouped
+from kc.schedules.gpu.access import ONE, ZERO, Access, Extent, Space, access, collapse, grouped, start
 
 ALIGN = 8  # 16 bytes of a half type: pitches of tensor maps are multiples of this
 
@@ -53,7 +53,7 @@ class Problem:
             output.type in HALF
             and output.strides[-1] == ONE
             and not output.constants
-            and all(stride.multiple_of(ALIGN) for stride in output.strides[:-1])
+            and all(stride.multiple_of(ALIGN) and stride.coefficient >= 0 for stride in output.strides[:-1])
             and sum(stride != ZERO for stride in output.strides[:-2]) <= 3
             for output in self.outputs
         )
@@ -147,13 +147,15 @@ def _operand(item: Access, batches: int, row: int) -> Operand | None:
     """``item`` seen as a matrix of group ``row`` by k; None if a tensor map cannot describe it."""
     batch, across, k = item.strides[:batches], item.strides[row], item.strides[-1]
     other = item.strides[batches + 1 if row == batches else batches]
-    if other != ZERO or item.constants or k == ZERO:
+    if other != ZERO or k == ZERO or not all(part.multiple_of(ALIGN) for part in start(item)):
         return None
     across = Extent(64) if across == ZERO else across  # one row: any pitch will do
     k_major = k == ONE
     if not k_major and across != ONE:
         return None
     pitch = across if k_major else k
+    if any(stride.coefficient < 0 for stride in (pitch, *batch)):  # walked backwards
+        return None
     used = tuple(number for number, stride in enumerate(batch) if stride != ZERO)
     if len(used) > 2 or not all(batch[number].multiple_of(ALIGN) for number in used) or not pitch.multiple_of(ALIGN):
         return None
