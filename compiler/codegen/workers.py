@@ -29,6 +29,9 @@ from kc.errors import CompileError
 _KEEP = 2  # idle children kept; more run at once only when that many threads ask
 
 
+_TOO_LONG = "it took longer than the limit (KC_CODEGEN_TIMEOUT, in seconds)"
+
+
 class _Died(Exception):
     """The child ended or was ended in the middle of a request; the text says how."""
 
@@ -78,16 +81,25 @@ class Worker:
         deadline = time.monotonic() + timeout
         self._log.seek(0)
         self._log.truncate()
-        assert self._process.stdin is not None
-        try:
-            view = memoryview(pack_message(header, payload))
-            while view:
-                view = view[self._process.stdin.write(view) :]
-        except OSError:
-            raise _Died(self._how()) from None
+        self._write(pack_message(header, payload), deadline)
         header_size, payload_size = struct.unpack(">II", self._read(8, deadline))
         reply = json.loads(self._read(header_size, deadline))
         return reply, self._read(payload_size, deadline)
+
+    def _write(self, message: bytes, deadline: float) -> None:
+        assert self._process.stdin is not None
+        descriptor = self._process.stdin.fileno()
+        os.set_blocking(descriptor, False)
+        view = memoryview(message)
+        try:
+            while view:
+                _, ready, _ = select.select([], [descriptor], [], max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    self._process.kill()
+                    raise _Died(_TOO_LONG)
+                view = view[os.write(descriptor, view) :]
+        except BrokenPipeError:
+            raise _Died(self._how()) from None
 
     def _read(self, size: int, deadline: float) -> bytes:
         assert self._process.stdout is not None
@@ -97,7 +109,7 @@ class Worker:
             ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 self._process.kill()
-                raise _Died("it took longer than the limit (KC_CODEGEN_TIMEOUT, in seconds)")
+                raise _Died(_TOO_LONG)
             part = os.read(descriptor, min(size, 1 << 20))
             if not part:
                 raise _Died(self._how())
