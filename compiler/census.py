@@ -14,8 +14,19 @@ if TYPE_CHECKING:
 
 #: ops that need no conversion of their own, or that native passes take away
 _STRUCTURAL = frozenset(
-    {"stablehlo.composite", "stablehlo.return", "stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}
+    f"stablehlo.{n}"
+    for n in (
+        "batch_norm_grad",
+        "batch_norm_inference",
+        "batch_norm_training",
+        "composite",
+        "return",
+        "uniform_dequantize",
+        "uniform_quantize",
+    )
 )
+#: custom calls that only say where a value should live (kc-decompose-stablehlo)
+_ANNOTATIONS = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
 _CHLO = frozenset(
     f"chlo.{n}"
     for n in [
@@ -92,8 +103,8 @@ _WHY: dict[str, tuple[str, str]] = {
     "stablehlo.after_all": ("it orders transfers to the host", "remove the transfers"),
     "stablehlo.rng": ("its numbers come from a hidden state", _THREEFRY),
     "stablehlo.rng_bit_generator": ("its algorithm is the target's own", _THREEFRY),
-    "stablehlo.set_dimension_size": ("it makes a bounded dynamic dimension", "stablehlo.real_dynamic_slice"),
     "stablehlo.einsum": ("it is deprecated", "stablehlo.dot_general"),
+    "stablehlo.set_dimension_size": ("it makes a bounded dynamic dimension", "stablehlo.real_dynamic_slice"),
     "stablehlo.torch_index_select": ("it is deprecated", "stablehlo.gather"),
     "stablehlo.unary_einsum": ("it is deprecated", "stablehlo.reduce and stablehlo.transpose"),
 }
@@ -190,7 +201,8 @@ def _reason(op: ir.Operation, supported: frozenset[str]) -> tuple[str, str] | No
 
 def _custom_call(op: ir.Operation) -> tuple[str, str] | None:
     name = _call_target(op)
-    if name in ("shape_assertion", "stablehlo.dynamic_reduce_window"):
+    same = [v.type for v in op.operands] == [r.type for r in op.results]
+    if name in ("shape_assertion", "stablehlo.dynamic_reduce_window") or (same and name in _ANNOTATIONS):
         return None
     if name.startswith("lapack_") or name in (
         "Eigh",

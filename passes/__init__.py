@@ -17,6 +17,7 @@ REGISTRY: dict[str, str] = {
     "kc-convert-stablehlo-scatter": "kc.passes.conversion.stablehlo_scatter:ConvertStablehloScatter",
     "kc-convert-stablehlo-solvers": "kc.passes.conversion.stablehlo_solvers:ConvertStablehloSolvers",
     "kc-convert-stablehlo-sort": "kc.passes.conversion.stablehlo_sort:ConvertStablehloSort",
+    "kc-decompose-stablehlo": "kc.passes.stablehlo.decompose_stablehlo:DecomposeStablehlo",
     "kc-emit-entry-points": "kc.passes.llvm.emit_entry_points:EmitEntryPoints",
     "kc-expand-copies": "kc.passes.loops.expand_copies:ExpandCopies",
     "kc-expand-launches": "kc.passes.gpu.expand_launches:ExpandLaunches",

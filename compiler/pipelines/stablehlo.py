@@ -11,7 +11,7 @@ PHASES: tuple[Phase, ...] = (
         start="stablehlo",
         end="stablehlo",
         pipeline="builtin.module("
-        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-legalize-quantized,kc-widen-accumulation,cse)",
+        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,cse)",
     ),
     Phase(
         name="stablehlo-to-linalg",

@@ -666,3 +666,36 @@ def test_division_of_unsigned_and_widening_of_bytes():
     np.testing.assert_array_equal(wide, a.astype(np.int32))
     np.testing.assert_array_equal(real, a.astype(np.float32))
     assert product == 200 * 3 + 255 * 255
+
+
+def test_batch_norms():
+    t, f = "tensor<2x5x3xf32>", "tensor<3xf32>"
+    attributes = "<{epsilon = 1.0e-03 : f32, feature_index = 2 : i64}>"
+    text = f"""
+    func.func @main(%x: {t}, %s: {f}, %o: {f}, %g: {t}) -> ({t}, {f}, {f}, {t}, {t}, {f}, {f}) {{
+      %0:3 = "stablehlo.batch_norm_training"(%x, %s, %o) {attributes} : ({t}, {f}, {f}) -> ({t}, {f}, {f})
+      %1 = "stablehlo.batch_norm_inference"(%x, %s, %o, %0#1, %0#2) {attributes} : ({t}, {f}, {f}, {f}, {f}) -> {t}
+      %2:3 = "stablehlo.batch_norm_grad"(%x, %s, %0#1, %0#2, %g) {attributes} : ({t}, {f}, {f}, {f}, {t}) -> ({t}, {f}, {f})
+      return %0#0, %0#1, %0#2, %1, %2#0, %2#1, %2#2 : {t}, {f}, {f}, {t}, {t}, {f}, {f}
+    }}"""
+    rng = np.random.default_rng(0)
+    x, g = (rng.standard_normal((2, 5, 3)).astype(np.float32) for _ in range(2))
+    s, o = (rng.standard_normal(3).astype(np.float32) for _ in range(2))
+    y, mean, variance, z, dx, ds, do = run(text, x, s, o, g)
+
+    def norm(v: np.ndarray) -> np.ndarray:
+        return (v - v.mean((0, 1))) / np.sqrt(v.var((0, 1)) + 1e-3) * s + o
+
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(y, norm(wide), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(z, norm(wide), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(mean, wide.mean((0, 1)), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(variance, wide.var((0, 1)), rtol=1e-5)
+    np.testing.assert_allclose(do, g.sum((0, 1)), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(ds, (g * (norm(wide) - o) / s).sum((0, 1)), rtol=1e-4, atol=1e-5)
+    numeric = np.zeros_like(wide)
+    for at in np.ndindex(x.shape):
+        step = np.zeros_like(wide)
+        step[at] = 1e-6
+        numeric[at] = ((norm(wide + step) - norm(wide - step)) * g).sum() / 2e-6
+    np.testing.assert_allclose(dx, numeric, rtol=1e-3, atol=1e-4)

@@ -1,0 +1,158 @@
+"""``kc-decompose-stablehlo``."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import ClassVar
+
+from kc.bindings import ir
+from kc.pass_base import Pass, PassContext
+from kc.rewrite import replace_op, walk_ops
+
+_BATCH_NORM = ("stablehlo.batch_norm_grad", "stablehlo.batch_norm_inference", "stablehlo.batch_norm_training")
+#: custom calls that only say where a value should live; on one device they are their operand
+_ANNOTATIONS = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
+
+
+@dataclasses.dataclass(frozen=True)
+class DecomposeStablehlo(Pass):
+    """Batch norms become elementwise ops and reductions, annotations of placement go.
+
+    ``batch_norm_training``, ``batch_norm_inference`` and ``batch_norm_grad`` are written out as the StableHLO
+    specification defines them, in f32 for narrower floats. After::
+
+        %c = stablehlo.subtract %x, %mean
+        %s = stablehlo.sqrt %variance_plus_epsilon
+        %n = stablehlo.divide %c, %s
+        %r = stablehlo.add (stablehlo.multiply %n, %scale), %offset
+    """
+
+    name: ClassVar[str] = "kc-decompose-stablehlo"
+    level: ClassVar[str] = "stablehlo"
+    dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
+
+    def run(self, op: ir.Operation, ctx: PassContext) -> None:
+        for call in walk_ops(op, "stablehlo.custom_call"):
+            plain = [v.type for v in call.operands] == [r.type for r in call.results]
+            if plain and ir.StringAttr(call.attributes["call_target_name"]).value in _ANNOTATIONS:
+                replace_op(call, list(call.operands))
+        for norm in walk_ops(op, _BATCH_NORM):
+            replace_op(norm, _BatchNorm(norm, ctx).values())
+
+
+class _BatchNorm:
+    """Writes out one batch norm in front of it."""
+
+    def __init__(self, op: ir.Operation, ctx: PassContext):
+        self.op = op
+        self.full = ir.RankedTensorType(op.operands[0].type)
+        self.axis = ir.IntegerAttr(op.attributes["feature_index"]).value
+        self.epsilon = ir.FloatAttr(op.attributes["epsilon"]).value
+        if not self.full.has_static_shape:
+            ctx.error(
+                op,
+                f"'{op.name}' of a shape that is only known at run time cannot be decomposed",
+                ["nearest thing that works: a static shape, or the norm written in elementwise ops"],
+            )
+        self.element = self.full.element_type
+        wide = isinstance(self.element, (ir.F32Type, ir.F64Type))
+        self.acc = self.element if wide else ir.F32Type.get()
+        self.count = math.prod(self.full.shape) / max(1, self.full.shape[self.axis])
+
+    def values(self) -> list[ir.Value]:
+        operands = [self._convert(v, self.acc) for v in self.op.operands]
+        if self.op.name == "stablehlo.batch_norm_inference":
+            results = self._inference(*operands)
+        elif self.op.name == "stablehlo.batch_norm_training":
+            results = self._training(*operands)
+        else:
+            results = self._grad(*operands)
+        return [self._convert(v, self.element) for v in results]
+
+    def _inference(
+        self, x: ir.Value, scale: ir.Value, offset: ir.Value, mean: ir.Value, variance: ir.Value
+    ) -> list[ir.Value]:
+        centred = self._op("subtract", x, self._spread(mean))
+        normal = self._op("divide", centred, self._spread(self._deviation(variance)))
+        return [self._op("add", self._op("multiply", normal, self._spread(scale)), self._spread(offset))]
+
+    def _training(self, x: ir.Value, scale: ir.Value, offset: ir.Value) -> list[ir.Value]:
+        mean = self._mean(x)
+        centred = self._op("subtract", x, self._spread(mean))
+        variance = self._mean(self._op("multiply", centred, centred))
+        return [*self._inference(x, scale, offset, mean, variance), mean, variance]
+
+    def _grad(self, x: ir.Value, scale: ir.Value, mean: ir.Value, variance: ir.Value, grad: ir.Value) -> list[ir.Value]:
+        centred = self._op("subtract", x, self._spread(mean))
+        deviation = self._deviation(variance)
+        normal = self._op("divide", centred, self._spread(deviation))
+        grad_scale, grad_offset = self._sum(self._op("multiply", grad, normal)), self._sum(grad)
+        # x enters through itself, through the mean and through the variance
+        through_mean = self._op("divide", grad_offset, self._number(self.count, mean.type))
+        through_variance = self._op("divide", grad_scale, self._number(self.count, mean.type))
+        inner = self._op("subtract", grad, self._spread(through_mean))
+        inner = self._op("subtract", inner, self._op("multiply", normal, self._spread(through_variance)))
+        factor = self._spread(self._op("divide", scale, deviation))
+        return [self._op("multiply", factor, inner), grad_scale, grad_offset]
+
+    # ------------------------------------------------------------------------------------------- building
+
+    def _make(
+        self, name: str, operands: list[ir.Value], type_: ir.Type, attributes: dict[str, ir.Attribute] | None = None
+    ) -> ir.Value:
+        return ir.Operation.create(
+            f"stablehlo.{name}",
+            results=[type_],
+            operands=operands,
+            attributes=attributes or {},
+            loc=self.op.location,
+            ip=ir.InsertionPoint(self.op),
+        ).result
+
+    def _op(self, name: str, *operands: ir.Value) -> ir.Value:
+        return self._make(name, list(operands), operands[0].type)
+
+    def _typed(self, shape: list[int], element: ir.Type) -> ir.Type:
+        return ir.RankedTensorType.get(shape, element, loc=self.op.location)
+
+    def _convert(self, value: ir.Value, element: ir.Type) -> ir.Value:
+        type_ = self._typed(list(ir.RankedTensorType(value.type).shape), element)
+        return value if value.type == type_ else self._make("convert", [value], type_)
+
+    def _number(self, value: float, type_: ir.Type) -> ir.Value:
+        number = ir.FloatAttr.get(self.acc, value, loc=self.op.location)
+        return self._make("constant", [], type_, {"value": ir.DenseElementsAttr.get_splat(type_, number)})
+
+    def _spread(self, value: ir.Value) -> ir.Value:
+        """One number per feature, over the whole shape."""
+        dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([self.axis])}
+        return self._make("broadcast_in_dim", [value], self._typed(list(self.full.shape), self.acc), dims)
+
+    def _deviation(self, variance: ir.Value) -> ir.Value:
+        return self._op("sqrt", self._op("add", variance, self._number(self.epsilon, variance.type)))
+
+    def _sum(self, value: ir.Value) -> ir.Value:
+        """Over everything but the features."""
+        scalar = self._typed([], self.acc)
+        axes = [a for a in range(self.full.rank) if a != self.axis]
+        made = ir.Operation.create(
+            "stablehlo.reduce",
+            results=[self._typed([self.full.shape[self.axis]], self.acc)],
+            operands=[value, self._number(0.0, scalar)],
+            attributes={"dimensions": ir.DenseI64ArrayAttr.get(axes)},
+            regions=1,
+            loc=self.op.location,
+            ip=ir.InsertionPoint(self.op),
+        )
+        block = made.regions[0].blocks.append(scalar, scalar, arg_locs=[self.op.location] * 2)
+        end = ir.InsertionPoint(block)
+        total = ir.Operation.create(
+            "stablehlo.add", results=[scalar], operands=list(block.arguments), loc=self.op.location, ip=end
+        )
+        ir.Operation.create("stablehlo.return", operands=[total.result], loc=self.op.location, ip=end)
+        return made.result
+
+    def _mean(self, value: ir.Value) -> ir.Value:
+        total = self._sum(value)
+        return self._op("divide", total, self._number(self.count, total.type))

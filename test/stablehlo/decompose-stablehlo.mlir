@@ -1,0 +1,22 @@
+// RUN: kc-opt %s --pass-pipeline='builtin.module(kc-decompose-stablehlo)' | FileCheck %s
+
+// Statistics of bf16 are computed in f32.
+// CHECK-LABEL: func.func @training
+// CHECK: %[[X:.*]] = stablehlo.convert %{{.*}} : (tensor<4x3xbf16>) -> tensor<4x3xf32>
+// CHECK: %[[SUM:.*]] = stablehlo.reduce(%[[X]] init: %{{.*}}) applies stablehlo.add across dimensions = [0]
+// CHECK: %[[N:.*]] = stablehlo.constant dense<4.000000e+00> : tensor<3xf32>
+// CHECK: %[[MEAN:.*]] = stablehlo.divide %[[SUM]], %[[N]] : tensor<3xf32>
+// CHECK: stablehlo.convert %[[MEAN]] : (tensor<3xf32>) -> tensor<3xbf16>
+func.func @training(%x: tensor<4x3xbf16>, %s: tensor<3xbf16>, %o: tensor<3xbf16>) -> (tensor<4x3xbf16>, tensor<3xbf16>) {
+  %0:3 = "stablehlo.batch_norm_training"(%x, %s, %o) <{epsilon = 1.0e-03 : f32, feature_index = 1 : i64}>
+    : (tensor<4x3xbf16>, tensor<3xbf16>, tensor<3xbf16>) -> (tensor<4x3xbf16>, tensor<3xbf16>, tensor<3xbf16>)
+  return %0#0, %0#1 : tensor<4x3xbf16>, tensor<3xbf16>
+}
+
+// CHECK-LABEL: func.func @annotation
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT: return %[[X]]
+func.func @annotation(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{replicated}"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
