@@ -1,6 +1,7 @@
 """kc-opt: run passes on MLIR, with the options and exit codes of ``mlir-opt``."""
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -52,6 +53,7 @@ def _command(arguments: Sequence[str]) -> int:
 
 def entry() -> None:
     """Console entry: leaves without Python's teardown, which costs as much as a small compile."""
+    gc.set_threshold(50_000)  # imports make many objects and no garbage; Python's default looks at them 40 times
     code = main()
     try:
         sys.stdout.flush()
