@@ -24,6 +24,7 @@ import json
 import mmap
 import os
 import zipfile
+import zlib
 from typing import Any
 
 from kc.runtime.errors import LoadError
@@ -31,6 +32,8 @@ from kc.runtime.program import Program
 
 MANIFEST = "manifest.json"
 ALIGNMENT = 64
+CHECKED = 64 << 20
+"""Members up to this size have their checksum verified; larger parameters are read when they are used."""
 
 
 def load(path: str | os.PathLike[str]) -> Program:
@@ -59,7 +62,6 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, memory
         try:
             with archive:
                 files = {info.filename: _member(whole, info, name) for info in archive.infolist()}
-                _check_sums(archive, name)
         except zipfile.BadZipFile as error:
             raise LoadError(f"'{name}' is damaged: {error}") from None
     try:
@@ -82,10 +84,6 @@ def _member(whole: memoryview, info: zipfile.ZipInfo, name: str) -> memoryview:
     data = whole[start : start + info.file_size]
     if len(data) != info.file_size:
         raise LoadError(f"'{name}' was truncated inside '{info.filename}'")
+    if info.file_size <= CHECKED and zlib.crc32(data) != info.CRC:
+        raise LoadError(f"'{name}' is damaged: the checksum of '{info.filename}' does not match")
     return data
-
-
-def _check_sums(archive: zipfile.ZipFile, name: str) -> None:
-    bad = archive.testzip()
-    if bad is not None:
-        raise LoadError(f"'{name}' is damaged: the checksum of '{bad}' does not match")

@@ -130,6 +130,18 @@ def test_changed_bytes_are_noticed(saved: Path) -> None:
                 load(broken)
 
 
+def test_large_members_are_not_read_at_load(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is their damage noticed then."""
+    data = bytearray(saved.read_bytes())
+    data[data.index(WEIGHTS.tobytes()) + 4 * 299 + 3] ^= 0x80  # the sign of the last weight
+    broken = saved.with_name("broken.kca")
+    broken.write_bytes(data)
+    with pytest.raises(LoadError, match=r"checksum of 'params/0\.bin'"):
+        load(broken)
+    monkeypatch.setattr(container, "CHECKED", 0)
+    assert load(broken)(np.zeros(300, np.float32))[0][-1] == -299
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing.kca")

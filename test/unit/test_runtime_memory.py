@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -195,3 +197,40 @@ def test_copies_between_layouts() -> None:
         index = np.indices(sizes).reshape(3, -1)
         expected[words[7] + np.array(words[8:]) @ index] = x[words[3] + np.array(words[4:7]) @ index]
         np.testing.assert_array_equal(p(x, np.array(words))[0], expected)
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_results_of_frameworks_return_their_memory(framework: str) -> None:
+    pytest.importorskip(framework)
+    p = program(compile_c(FILL), [argument("x")], [result(), result(shape=())])
+    if framework == "torch":
+        import torch
+
+        x: Any = torch.zeros(500_000)
+    else:
+        import jax
+
+        x = jax.numpy.zeros(500_000)
+    for y in p(x):
+        assert type(y) is type(x)
+    del y
+    gc.collect()
+    before = stats()
+    for _ in range(20):
+        vector, number = p(x)
+        assert float(number) == 7 and vector.shape == (500_000,) and float(vector[-1]) == 7
+    del vector, number
+    gc.collect()
+    after = stats()
+    assert after[0] == before[0]
+    assert after[2] - before[2] <= 1, "blocks are reused"
+
+
+FILL = """
+void kc_entry_main(void **args) {
+  D1 *x = args[0]; int64_t n = x->size[0]; float *p = _mlir_memref_to_llvm_alloc(4 * n);
+  for (int64_t i = 0; i < n; i++) p[i] = 7;
+  give1(args[1], p, n);
+  D0 *r = args[2]; r->base = r->data = _mlir_memref_to_llvm_alloc(4); r->offset = 0; *(float *)r->data = 7;
+}
+"""
