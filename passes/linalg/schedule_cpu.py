@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: schedule classes in the order they are asked, ``module:Class``
 SCHEDULES = (
     "kc.schedules.cpu.attention:AttentionSchedule",
+    "kc.schedules.cpu.contraction:ThinProductSchedule",
     "kc.schedules.cpu.contraction:ContractionSchedule",
     "kc.schedules.cpu.map:MapSchedule",
     "kc.schedules.cpu.rows:RowsSchedule",

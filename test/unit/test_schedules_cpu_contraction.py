@@ -169,3 +169,46 @@ def test_two_summed_loops_and_split_columns() -> None:
     }""")
     exact = np.einsum("bse,ehd->bhsd", y.astype(np.float64), v.astype(np.float64))
     check(program(y, v)[0], exact, np.einsum("bse,ehd->bhsd", np.abs(y), np.abs(v)), "f32")
+
+
+@pytest.mark.parametrize("rhs_k", [0, 1])
+@pytest.mark.parametrize("t", ["f32", "bf16", "f64", "i32"])
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_few_rows(m: int, t: str, rhs_k: int) -> None:
+    """A vector times a matrix: read in place, along its columns or along k; sizes that are not multiples of anything."""
+    program = kc.compile(dot_text(str(m), "?", "?", t, 1, rhs_k), target="cpu")
+    for n, k in [(1, 1), (37, 45), (600, 129), (1030, 300), (5, 0), (0, 5)]:
+        a, b, exact, size = factors((m, n, k), t)
+        check(program(a, np.ascontiguousarray(b.T) if rhs_k else b)[0], exact, size, t)
+
+
+def test_few_rows_with_epilogue_and_batch() -> None:
+    """Batches of one row (a decoder's step), a matrix for each, a bias."""
+    program = build("""
+    func.func @main(%x: tensor<5x1x40xf32>, %w: tensor<5x40x33xf32>, %b: tensor<33xf32>) -> tensor<5x1x33xf32> {
+      %c = stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+          : (tensor<5x1x40xf32>, tensor<5x40x33xf32>) -> tensor<5x1x33xf32>
+      %v = stablehlo.broadcast_in_dim %b, dims = [2] : (tensor<33xf32>) -> tensor<5x1x33xf32>
+      %y = stablehlo.add %c, %v : tensor<5x1x33xf32>
+      return %y : tensor<5x1x33xf32>
+    }""")
+    rng = np.random.default_rng(11)
+    x, w, b = (rng.standard_normal(s).astype(np.float32) for s in ((5, 1, 40), (5, 40, 33), (33,)))
+    exact = np.einsum("bmk,bkn->bmn", x.astype(np.float64), w.astype(np.float64)) + b
+    check(program(x, w, b)[0], exact, np.einsum("bmk,bkn->bmn", np.abs(x), np.abs(w)) + np.abs(b), "f32")
+
+
+def test_batched_with_several_blocks_of_k() -> None:
+    """Partial sums wait in the destination, one matrix of it a batch item; in a scratch matrix for bf16."""
+    rng = np.random.default_rng(12)
+    for t in ("f32", "bf16"):
+        program = build(f"""
+        func.func @main(%a: tensor<3x9x900x{t}>, %b: tensor<3x900x20x{t}>) -> tensor<3x9x20x{t}> {{
+          %c = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+              : (tensor<3x9x900x{t}>, tensor<3x900x20x{t}>) -> tensor<3x9x20x{t}>
+          return %c : tensor<3x9x20x{t}>
+        }}""")
+        a, b = (rng.standard_normal(s).astype(DTYPES[t]) for s in ((3, 9, 900), (3, 900, 20)))
+        wide = [x.astype(np.float64) for x in (a, b)]
+        magnitude = np.abs(wide[0]) @ np.abs(wide[1])
+        check(program(a, b)[0], wide[0] @ wide[1], magnitude, t)

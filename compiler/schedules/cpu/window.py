@@ -66,5 +66,6 @@ def as_contraction(kernel: Window) -> Contraction | None:
     outputs = tuple(Output(o.arg, tuple(rename_coord(c, new) for c in o.coords), rename(o.expr, new))
                     for o in kernel.outputs)
     groups = [tuple(new[dim] for dim in group) for group in (batch, m, n, kernel.window)]
-    return Contraction(kernel.name, kernel.operands, tuple(kernel.dims[old] for old in new), *groups, rename(lhs, new),
-                       rename(rhs, new), rename(kernel.init, new), kernel.acc_type, outputs)
+    dims = tuple(kernel.dims[old] for old in new)
+    return Contraction(kernel.name, kernel.operands, dims, groups[0], groups[1], groups[2], groups[3],
+                       rename(lhs, new), rename(rhs, new), rename(kernel.init, new), kernel.acc_type, outputs)

@@ -1,4 +1,5 @@
 """Contractions: matrix products with prologues and epilogues, in blocks that fit the caches."""
 from kc.schedules.cpu.contraction.schedule import ContractionSchedule
+from kc.schedules.cpu.contraction.thin import ThinProductSchedule
 
-__all__ = ["ContractionSchedule"]
+__all__ = ["ContractionSchedule", "ThinProductSchedule"]

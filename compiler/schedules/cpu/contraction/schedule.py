@@ -54,12 +54,12 @@ class ContractionSchedule:
             return None
         if element not in ("f32", "f64", "i32", "i64") or {wide(kernel.lhs.type), wide(kernel.rhs.type)} != {element}:
             return None
-        if not all(part.fits for part in _parts(kernel)):
+        if not all(part.fits for part in parts_of(kernel)):
             return None
         lanes = features.lanes(element)
         rows = 12 if features.vector_registers >= 32 else 6
         tile = TileShape(rows, 2, lanes, 4, element)
-        m, n, k = (_static(kernel, group) for group in (kernel.m, kernel.n, kernel.k))
+        m, n, k = (static_extent(kernel, group) for group in (kernel.m, kernel.n, kernel.k))
         kc = _blocks(k, _DEPTH_BYTES // (8 if element in ("f64", "i64") else 4))
         mc = 96 if m is None else min(max(-(-m // 4), 4 * rows), 192)
         nc = 2048 if n is None else min(n, 3072)
@@ -74,7 +74,7 @@ class ContractionSchedule:
         _Build(self, kernel, builder).build()
 
 
-def _static(kernel: Contraction, group: Sequence[int]) -> int | None:
+def static_extent(kernel: Contraction, group: Sequence[int]) -> int | None:
     """The product of a group's extents if known."""
     result = 1
     for dim in group:
@@ -93,7 +93,7 @@ def _blocks(k: int | None, target: int) -> int:
     return max(-(-k // count) + 15 & ~15, 16)
 
 
-def _parts(kernel: Contraction) -> tuple[Part, Part, Part]:
+def parts_of(kernel: Contraction) -> tuple[Part, Part, Part]:
     """The left factor, the right factor, the results."""
     outputs = [output.expr for output in kernel.outputs]
     return (Part.of(kernel, [kernel.lhs]), Part.of(kernel, [kernel.rhs]),
@@ -105,9 +105,9 @@ class _Build:
 
     def __init__(self, schedule: ContractionSchedule, kernel: Contraction, builder: CpuBuilder) -> None:
         self.schedule, self.kernel, self.builder = schedule, kernel, builder
-        self.parts = _parts(kernel)
+        self.parts = parts_of(kernel)
         self.types = argument_types(kernel)
-        self.k = _static(kernel, kernel.k)
+        self.k = static_extent(kernel, kernel.k)
         self.one_block = self.k is not None and self.k <= schedule.kc
         self.in_place = None if self.one_block else self._accumulator()
         self.waiting = self.in_place is None and not self.one_block

@@ -122,7 +122,7 @@ def _finish_vector(kernel: Contraction, values: PartValues, shape: TileShape, ti
 
     def result() -> None:
         point = values.point(b=batch, m=row, n=at)
-        _store_outputs(kernel, values, total, point, lanes, mask)
+        store_results(kernel, values, total, point, lanes, mask)
 
     def wait() -> None:
         builder.vector_store(total, sums.memref, [row, at], lanes, mask)
@@ -148,7 +148,7 @@ def _finish_elements(kernel: Contraction, values: PartValues, shape: TileShape, 
             total = builder.create("arith.addf" if shape.element[0] == "f" else "arith.addi", [total, old], total.type)
 
         def result() -> None:
-            _store_outputs(kernel, values, total, values.point(b=batch, m=m, n=n), None, None)
+            store_results(kernel, values, total, values.point(b=batch, m=m, n=n), None, None)
 
         if sums.last is True:
             result()
@@ -158,8 +158,8 @@ def _finish_elements(kernel: Contraction, values: PartValues, shape: TileShape, 
     builder.loop(0, count, 1, lambda r: builder.loop(0, width, 1, lambda c: one(r, c)))
 
 
-def _store_outputs(kernel: Contraction, values: PartValues, total: Any, point: Sequence[IndexValue | None],
-                   lanes: int | None, mask: Any) -> None:
+def store_results(kernel: Contraction, values: PartValues, total: Any, point: Sequence[IndexValue | None],
+                  lanes: int | None, mask: Any) -> None:
     """The epilogue on ``total`` and the stores of its results."""
     builder = values.builder
     if not (isinstance(kernel.init, Const) and not kernel.init.value):
