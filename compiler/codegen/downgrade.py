@@ -34,8 +34,8 @@ def _round_to_odd(text: str) -> float:
     to odd", IEEE Transactions on Computers 57(4), 2008): an inexact double is made to have an odd last bit.
     """
     value = float(text)
-    # A tie of a format with m mantissa bits is a one m + 1 bits down (further up among denormals) and zeros after it. The
-    # decimal can lie on another side of a tie than the double only when the double is the tie itself.
+    # A tie of a format with m mantissa bits is a one m + 1 bits down (further up among denormals) and zeros after
+    # it. The decimal can lie on another side of a tie than the double only when the double is the tie itself.
     below = struct.unpack("<Q", struct.pack("<d", value))[0] & 0x1FFFFFFF
     if below not in (0, 0x10000000):
         return value

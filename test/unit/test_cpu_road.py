@@ -445,6 +445,11 @@ def test_long_programs_compile_in_linear_time():
     assert large < 8 * small + 0.5, (small, large)
 
 
+@pytest.mark.parametrize("source", [SUMS, ALIASES, LOOP, BRANCH, SLICES])
+def test_every_phase_leaves_its_level(source):
+    kc.compile(source, options={"verify_levels": True, **THREADED})
+
+
 def test_cross_compiled_object():
     executable = kc.compile(ALIASES, target="cpu:aarch64-linux-gnu")
     assert executable.manifest["triple"] == "aarch64-linux-gnu"
