@@ -78,7 +78,7 @@ def kc_dialects() -> dict[str, str]:
 def load_mentioned_dialects(context: ir.Context, source: str | bytes) -> None:
     """Load those special dialects whose name occurs in ``source`` (text or bytecode)."""
     for name in special_dialects():
-        if (name.encode() if isinstance(source, bytes) else name) in source:
+        if name.encode() in source if isinstance(source, bytes) else name in source:
             load_dialect(context, name)
 
 
