@@ -36,6 +36,7 @@ REGISTRY: dict[str, str] = {
     "kc-linalg-to-loops": "kc.passes.loops.linalg_to_loops:LinalgToLoops",
     "kc-lower-asserts": "kc.passes.loops.lower_asserts:LowerAsserts",
     "kc-mark-entry-points": "kc.passes.loops.mark_entry_points:MarkEntryPoints",
+    "kc-merge-kernels": "kc.passes.linalg.merge_kernels:MergeKernels",
     "kc-own-results": "kc.passes.loops.own_results:OwnResults",
     "kc-pin-destinations": "kc.passes.linalg.pin_destinations:PinDestinations",
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",

@@ -19,10 +19,10 @@ PREPARE: tuple[Phase, ...] = (
 PHASES: tuple[Phase, ...] = (
     Phase(
         name="gpu-schedule",
-        description="Kernels that a fast schedule fits get an implementation; the others keep their linalg body",
+        description="Equal kernels become one; a fast schedule that fits builds an implementation beside the linalg body",
         start="linalg",
         end="linalg",
-        pipeline="builtin.module(kc-schedule-nvptx{chip=<chip>})",
+        pipeline="builtin.module(kc-merge-kernels,kc-schedule-nvptx{chip=<chip>})",
         defaults=(("chip", "sm_90a"),),
     ),
     Phase(

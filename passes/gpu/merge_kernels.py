@@ -91,7 +91,7 @@ def _launches(module: Any) -> list[tuple[Any, str]]:
 def _text(kernel: Any) -> str:
     """The kernel as text without its name (locations are not printed)."""
     name = _symbol(kernel)
-    text: str = kernel.get_asm()
+    text: str = kernel.get_asm(use_local_scope=True)
     return text.replace(f"@{name}(", "@(", 1)
 
 
