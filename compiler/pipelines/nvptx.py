@@ -19,7 +19,7 @@ PREPARE: tuple[Phase, ...] = (
 PHASES: tuple[Phase, ...] = (
     Phase(
         name="gpu-schedule",
-        description="Equal kernels become one; a fast schedule that fits builds an implementation beside the linalg body",
+        description="Equal kernels become one; a schedule that fits builds an implementation beside the linalg body",
         start="linalg",
         end="linalg",
         pipeline="builtin.module(kc-merge-kernels,kc-schedule-nvptx{chip=<chip>})",
