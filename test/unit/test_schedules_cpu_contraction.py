@@ -175,7 +175,7 @@ def test_two_summed_loops_and_split_columns() -> None:
 @pytest.mark.parametrize("t", ["f32", "bf16", "f64", "i32"])
 @pytest.mark.parametrize("m", [1, 2, 4])
 def test_few_rows(m: int, t: str, rhs_k: int) -> None:
-    """A vector times a matrix: read in place, along its columns or along k; sizes that are not multiples of anything."""
+    """A vector times a matrix: read in place, along its columns or along k; sizes of every kind."""
     program = kc.compile(dot_text(str(m), "?", "?", t, 1, rhs_k), target="cpu")
     for n, k in [(1, 1), (37, 45), (600, 129), (1030, 300), (5, 0), (0, 5)]:
         a, b, exact, size = factors((m, n, k), t)
