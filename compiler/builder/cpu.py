@@ -342,7 +342,8 @@ class CpuBuilder(Ops):
             if mask is None:
                 values.append(self.load(memref, where))
                 continue
-            values += self.when(self.extract(mask, lane), lambda where=where: [self.load(memref, where)],
+            bit = self.extract(mask, lane)
+            values += self.when(bit, lambda where=where: [self.load(memref, where)],  # type: ignore[misc]
                                 lambda: [self.constant(0, element)], [self.type(element)])
         return self.create("vector.from_elements", values, self.type(element, lanes))
 

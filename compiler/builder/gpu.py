@@ -61,6 +61,7 @@ class Value:
     """One SSA value with operators (see the module's text for their meaning)."""
 
     __slots__ = ("ssa",)
+    ssa: Any
 
     def __init__(self, ssa: Any) -> None:
         self.ssa = ssa.ssa if isinstance(ssa, Value) else getattr(ssa, "result", ssa)
@@ -255,10 +256,10 @@ def ring(stage: Value, phase: Value, stages: int) -> tuple[Value, Value]:
 
 def at(pointer: Value, offset: Value | int, constant: int = 0) -> Value:
     """``pointer`` + ``offset`` + ``constant`` **bytes** (``offset``: i32 or i64)."""
-    if isinstance(offset, int):
-        offset, constant = None, constant + offset
     byte = mlir_type("i8")
-    if offset is not None:
+    if isinstance(offset, int):
+        constant += offset
+    else:
         pointer = Value(llvm.getelementptr(pointer.type, pointer.ssa, [offset.ssa], [_DYNAMIC], byte, 0))
     if constant:
         pointer = Value(llvm.getelementptr(pointer.type, pointer.ssa, [], [constant], byte, 0))

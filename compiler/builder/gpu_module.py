@@ -178,7 +178,7 @@ class Host:
         dims: Sequence[Operand],
         strides: Sequence[Operand],
         box: Sequence[int],
-        offset: Operand = 0,
+        offset: Value | int = 0,
     ) -> Value:
         """Encodes a tensor map of argument ``number`` from byte ``offset`` on, with 128-byte swizzle; the ``!llvm.ptr``
         to its 128 bytes.
