@@ -45,6 +45,14 @@ def test_strides_of_dynamic_axes_are_products_of_loops() -> None:
     assert item.strides == (Extent(4, (("dim", 1),)), Extent(4), ONE)
 
 
+def test_an_open_axis_may_be_longer_than_its_loop() -> None:
+    dims = (Dim(None, (0, 0)), Dim(None, (0, 1)))
+    kernel = _map((None, None), dims, zoo.load(0, 0, 1), zoo.load(1, 0, 1))
+    assert access(kernel, dims, zoo.load(0, 0, 1)).strides == (Extent(1, (("dim", 1),)), ONE)
+    assert access(kernel, dims, zoo.load(1, 0, 1)).strides == (Extent(1, (("extent", 1, 1),)), ONE)
+    assert access(kernel, dims, kernel.outputs[0]).strides == (Extent(1, (("dim", 1),)), ONE)
+
+
 def test_loops_that_all_operands_walk_as_one_are_merged() -> None:
     dims = (Dim(None, (0, 0)), Dim(8), Dim(4))
     kernel = _map((None, 8, 4), dims, zoo.load(0, 0, 1, 2))

@@ -1,9 +1,9 @@
 """Where a kernel's loads and stores fall in memory: strides per loop, and which loops can be walked as one.
 
 Operands have identity layout, so an access is linear in the loops with strides that are products of extents. An extent
-that is only known at run time is a *symbol*: ``("dim", d)``, the size of loop ``d``, or ``("extent", arg, axis)``. A
-plain coordinate (``scale`` 1, ``offset`` 0) of a run-time axis means that the axis is as long as its loop, as
-``linalg`` guarantees.
+that is only known at run time is a *symbol*: ``("dim", d)``, the size of loop ``d``, or ``("extent", arg, axis)``. An
+axis is as long as its loop where it is a destination's or the loop's source; any other operand may be longer, when the
+kernel reads a slice of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from kc.kernels.expr import Coord, Dim, Kernel, Load, Operand, Output
+from kc.kernels.expr import Dim, Kernel, Load, Operand, Output
 
 Symbol = tuple  # ("dim", loop) or ("extent", arg, axis)
 
@@ -75,20 +75,20 @@ def dim_extent(dims: Sequence[Dim], loop: int) -> Extent:
     return Extent(1, (("dim", loop),)) if size is None else Extent(size)
 
 
-def axis_strides(kernel: Kernel, dims: Sequence[Dim], arg: int, coords: Sequence[Coord]) -> list[Extent]:
-    """The stride of each axis of argument ``arg``, in elements."""
-    shape = kernel.operands[arg].shape or ()
+def axis_strides(kernel: Kernel, dims: Sequence[Dim], node: Load | Output) -> list[Extent]:
+    """The stride of each axis of the argument that ``node`` reads or writes, in elements."""
+    shape = kernel.operands[node.arg].shape or ()
     strides: list[Extent] = []
     stride = ONE
     for axis in range(len(shape) - 1, -1, -1):
         strides.insert(0, stride)
-        size, coord = shape[axis], coords[axis]
+        size, coord = shape[axis], node.coords[axis]
         if size is not None:
             stride = stride * Extent(size)
-        elif coord.dim is not None and coord.scale == 1 and coord.offset == 0 and not coord.more:
+        elif coord.dim is not None and (isinstance(node, Output) or dims[coord.dim].source == (node.arg, axis)):
             stride = stride * dim_extent(dims, coord.dim)
         else:
-            stride = stride * Extent(1, (("extent", arg, axis),))
+            stride = stride * Extent(1, (("extent", node.arg, axis),))
     return strides
 
 
@@ -96,7 +96,7 @@ def access(kernel: Kernel, dims: Sequence[Dim], node: Load | Output) -> Access:
     """Strides of a ``Load`` or ``Output`` over the loops of ``dims``; NotImplementedError if they cannot be told."""
     strides = [ZERO] * len(dims)
     constants: list[tuple[int, Extent]] = []
-    for coord, stride in zip(node.coords, axis_strides(kernel, dims, node.arg, node.coords), strict=True):
+    for coord, stride in zip(node.coords, axis_strides(kernel, dims, node), strict=True):
         if coord.offset:
             constants.append((coord.offset, stride))
         first = () if coord.dim is None else ((coord.dim, coord.scale),)

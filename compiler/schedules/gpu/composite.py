@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from kc.bindings import func, ir, memref
 from kc.builder.gpu import mlir_type
 from kc.builder.gpu_module import Host, memory_type
-from kc.kernels.expr import Kernel, Operand
+from kc.kernels.expr import Dim, Kernel, Operand
+from kc.schedules.gpu.access import Extent
+from kc.schedules.gpu.arguments import Arguments
 from kc.schedules.gpu.features import Features
 
 if TYPE_CHECKING:
@@ -44,9 +46,18 @@ def fits(parts: Sequence[Part], features: Features) -> bool:
 
 
 def build_parts(
-    kernel: Kernel, parts: Sequence[Part], temporaries: Sequence[Operand], features: Features, module: Any
+    kernel: Kernel,
+    parts: Sequence[Part],
+    temporaries: Sequence[Operand],
+    features: Features,
+    module: Any,
+    extents: Sequence[Extent] = (),
+    dims: Sequence[Dim] = (),
 ) -> None:
-    """Builds every part, and ``@K__impl`` that calls them in order. Temporaries have static shapes."""
+    """Builds every part, and ``@K__impl`` that calls them in order.
+
+    ``extents``: of the axes of every temporary, over the loops ``dims`` of ``kernel``; needed where an axis is open.
+    """
     for part in parts:
         schedule = pick_any(part.kernel, features)
         assert schedule is not None
@@ -54,7 +65,10 @@ def build_parts(
     with module.location:
         host = Host(module, kernel)
         with host.body:
-            buffers = [memref.alloc(mlir_type(memory_type(operand)), [], []) for operand in temporaries]
+            arguments = Arguments(kernel, dims, ())
+            open_sizes = [arguments.host_extent(host, extent) for extent in extents if extent.static is None]
+            sizes = [size.resize("index").ssa for size in open_sizes]
+            buffers = [memref.alloc(mlir_type(memory_type(operand)), sizes, []) for operand in temporaries]
             for part in parts:
                 values = [
                     host.argument(number).ssa if number >= 0 else buffers[-1 - number] for number in part.arguments

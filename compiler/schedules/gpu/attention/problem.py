@@ -67,8 +67,6 @@ class Problem:
             return None
         batch = tuple(loop for loop in kernel.batch if dims[loop].size != 1)
         queries, keys = dim_extent(dims, kernel.q), dim_extent(dims, kernel.kv)
-        if kernel.causal and not _same_length(queries, keys):
-            return None
         sides = (
             (kernel.query, kernel.q, kernel.d),
             (kernel.key, kernel.kv, kernel.d),
@@ -108,10 +106,6 @@ class Problem:
             ordered,
             kernel.causal,
         )
-
-
-def _same_length(a: Extent, b: Extent) -> bool:
-    return a == b and a.static is not None
 
 
 def _is_acc(node: Expr) -> bool:

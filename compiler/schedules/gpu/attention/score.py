@@ -132,8 +132,11 @@ class Score:
         problem, keys = self.problem, self.consumer.config.keys
         key = self.first_key(place, const(0))
         limits: Sequence[Value]
-        if problem.causal:  # also masks a ragged end: no row is after the last key
-            limits = [self.tile_row - key, self.tile_row - key + 8]
+        if problem.causal:
+            rows = [self.tile_row, self.tile_row + 8]
+            if problem.queries != problem.keys or problem.keys.static is None:
+                rows = [row.minimum(self.body.keys - 1) for row in rows]  # else no row is after the last key
+            limits = [row - key for row in rows]
         elif problem.keys.multiple_of(keys):
             return scores
         else:

@@ -14,6 +14,7 @@ from kc.kernels.expr import (
     Const,
     Contraction,
     Coord,
+    Dim,
     Expr,
     Index,
     Kernel,
@@ -24,6 +25,7 @@ from kc.kernels.expr import (
     Rows,
 )
 from kc.kernels.rebuild import rename, rename_coord
+from kc.schedules.gpu.access import dim_extent
 from kc.schedules.gpu.composite import Part, build_parts, fits
 from kc.schedules.gpu.features import Features
 
@@ -32,13 +34,15 @@ _MOST_BYTES = 8 << 30  # of the score matrix
 
 @dataclasses.dataclass(frozen=True)
 class AttentionSplitSchedule:
-    """Three kernels with the score matrix and the probabilities in memory; needs static shapes."""
+    """Three kernels with the score matrix and the probabilities in memory; the depths must be static."""
 
     features: Features
 
     @classmethod
     def pick(cls, kernel: Kernel, features: Features) -> AttentionSplitSchedule | None:
-        if not isinstance(kernel, Attention) or any(not dim.size for dim in kernel.dims):
+        if not isinstance(kernel, Attention) or any(dim.size == 0 for dim in kernel.dims):
+            return None
+        if kernel.dims[kernel.d].size is None or kernel.dims[kernel.dv].size is None:
             return None
         sizes = [kernel.dims[loop].size or 1 for loop in (*kernel.batch, kernel.q, kernel.kv)]
         schedule = cls(features)
@@ -49,21 +53,27 @@ class AttentionSplitSchedule:
     def build(self, kernel: Attention, module: Any) -> None:
         """Inserts the parts and ``@K__impl`` into ``module``."""
         parts, temporaries = self.parts(kernel)
-        build_parts(kernel, parts, temporaries, self.features, module)
+        loops = (*kernel.batch, kernel.q, kernel.kv)
+        extents = [dim_extent(kernel.dims, loop) for loop in loops]
+        build_parts(kernel, parts, temporaries, self.features, module, extents, kernel.dims)
 
     def parts(self, kernel: Attention) -> tuple[list[Part], list[Operand]]:
         """The kernels over loops (batch.., query, key), each with one more, and the two temporaries."""
         rows = [*kernel.batch, kernel.q]
         count = len(rows)
-        dims = tuple(kernel.dims[loop] for loop in rows)
         inputs = tuple(number for number, operand in enumerate(kernel.operands) if not operand.is_out)
         given = tuple(kernel.operands[number] for number in inputs)
-        shape = (*(dim.size for dim in dims), kernel.dims[kernel.kv].size)
+        shape = tuple(kernel.dims[loop].size for loop in (*rows, kernel.kv))
         kind = wide(kernel.query.type)
         probabilities = kernel.probs_type if kernel.probs_type != kind else kind
         scores = Operand(shape, kind, True, 0)
         matrix = tuple(Coord(number) for number in range(count + 1))
 
+        def loops(matrix_argument: int) -> tuple[Dim, ...]:
+            """Rows and keys; open extents are read off the argument that is the score matrix."""
+            return tuple(Dim(size, (matrix_argument, axis)) for axis, size in enumerate(shape))
+
+        *dims, keys = loops(len(given))
         names = {loop: number for number, loop in enumerate([*rows, kernel.kv, kernel.d])}
         lhs, rhs = _load(kernel.query, names), _load(kernel.key, names)
         query_loops, key_loops = _loops(lhs), _loops(rhs)
@@ -78,7 +88,7 @@ class AttentionSplitSchedule:
         first = Contraction(
             f"{kernel.name}_scores",
             (*given, scores),
-            (*dims, kernel.dims[kernel.kv], kernel.dims[kernel.d]),
+            (*dims, keys, kernel.dims[kernel.d]),
             shared,
             own,
             (count,),
@@ -96,7 +106,7 @@ class AttentionSplitSchedule:
         second = Rows(
             f"{kernel.name}_softmax",
             (dataclasses.replace(scores, is_out=False, result=None), Operand(shape, probabilities, True, 0)),
-            (*dims, kernel.dims[kernel.kv]),
+            loops(0),
             1,
             (Output(1, matrix, softmax),),
         )
@@ -116,7 +126,7 @@ class AttentionSplitSchedule:
         third = Contraction(
             f"{kernel.name}_values",
             (*given, Operand(shape, probabilities), *(kernel.operands[output.arg] for output in kernel.outputs)),
-            (*dims, kernel.dims[kernel.dv], kernel.dims[kernel.kv]),
+            (*dims, kernel.dims[kernel.dv], keys),
             shared,
             own,
             (count,),
