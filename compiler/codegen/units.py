@@ -33,22 +33,23 @@ def split(module: ir.Module, opt: str) -> list[Unit]:
     inlined into it: LLVM's passes take time that grows faster than the length of a function.
     """
     functions = _functions(module)
+    callees = {name: _callees(function) for name, function in functions.items()}
     defined = {name for name, function in functions.items() if _is_defined(function)}
-    scheduled = _reachable({name for name in defined if "kc.impl" in functions[name].attributes}, functions) & defined
+    scheduled = _reachable({name for name in defined if "kc.impl" in functions[name].attributes}, callees) & defined
     if not scheduled or opt in ("O0", "codegen-only"):
-        return [Unit("main", _text(module, defined), opt)]
+        return [Unit("main", _text(module, defined, callees), opt)]
     return [
-        Unit("main", _text(module, defined - scheduled), opt),
-        Unit("kernels", _text(module, scheduled), "codegen-only"),
+        Unit("main", _text(module, defined - scheduled, callees), opt),
+        Unit("kernels", _text(module, scheduled, callees), "codegen-only"),
     ]
 
 
-def _text(module: ir.Module, keep: set[str]) -> str:
+def _text(module: ir.Module, keep: set[str], callees: dict[str, set[str]]) -> str:
     """LLVM IR of the functions in ``keep``; the others are declared where they are called."""
     clone = module.operation.clone().operation
     functions = _functions(clone)
-    called = {callee for name in keep for callee in _callees(functions[name])}
-    outside = {callee for name in functions if name not in keep for callee in _callees(functions[name])}
+    called = {callee for name in keep for callee in callees[name]}
+    outside = {callee for name in functions if name not in keep for callee in callees[name]}
     hidden = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, module.context), 1)
     with module.context:
         internal = ir.Attribute.parse("#llvm.linkage<internal>")
@@ -69,12 +70,12 @@ def _text(module: ir.Module, keep: set[str]) -> str:
     return llvm_ir.translate(clone)
 
 
-def _reachable(roots: set[str], functions: dict[str, ir.Operation]) -> set[str]:
+def _reachable(roots: set[str], callees: dict[str, set[str]]) -> set[str]:
     """``roots`` and what they call, directly or not."""
     seen, stack = set(roots), list(roots)
     while stack:
-        for callee in _callees(functions[stack.pop()]):
-            if callee in functions and callee not in seen:
+        for callee in callees[stack.pop()]:
+            if callee in callees and callee not in seen:
                 seen.add(callee)
                 stack.append(callee)
     return seen
@@ -108,9 +109,11 @@ def _declare(function: ir.Operation) -> None:
 
 
 def _functions(module: ir.Module | ir.Operation) -> dict[str, ir.Operation]:
+    block = module.operation.regions[0].blocks[0]
     return {
-        ir.StringAttr(function.attributes["sym_name"]).value: function
-        for function in walk_ops(module.operation, "llvm.func")
+        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
+        for op in block.operations
+        if op.operation.name == "llvm.func"
     }
 
 
