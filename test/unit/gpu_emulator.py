@@ -18,7 +18,14 @@ import numpy as np
 
 _GUARD = 256  # bytes before and after every device buffer
 _FILL = 0xA5
+_FROM_C = ("memcpy", "memset", "memmove", "pow", "fmod", "fmodf")
 _NUMBERS = {"block_id": "bx", "thread_id": "tx", "grid_dim": "gx", "block_dim": "nx"}
+
+
+def _truncate(value: float) -> float:
+    """``float`` to bfloat16 bits, as a float that has them in its low half."""
+    bits = np.array(value, np.float32).astype(ml_dtypes.bfloat16).view(np.uint16)
+    return float(bits.astype(np.uint32).view(np.float32))
 
 
 def compile_to_outline(text: str, *, start: str = "linalg", kernels: bool = False, block: int = 32) -> Any:
@@ -71,6 +78,8 @@ class Emulator:
     def _link(self, objects: list[bytes]) -> None:
         import llvmlite.binding as llvm
 
+        from kc.codegen import elf
+
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(codemodel="jitdefault", jit=True)
@@ -84,6 +93,8 @@ class Emulator:
             "_mlir_memref_to_llvm_free": ctypes.CFUNCTYPE(None, ptr)(self._free),
             "kc_gpu_launch": ctypes.CFUNCTYPE(None, *([i64] * 8), ptr)(self._launch),
             "kc_raise": ctypes.CFUNCTYPE(None, ctypes.c_char_p)(lambda message: self.errors.append(message.decode())),
+            # returns its 16 bits in the low half of a vector register, where a float with those bits is returned too
+            "__truncsfbf2": ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_float)(_truncate),
             "kc_emulated_barrier": ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait()),
         }
         for kind in ("d2d", "d2h", "h2d"):
@@ -92,7 +103,10 @@ class Emulator:
             )
         for name, callback in self._callbacks.items():
             llvm.add_symbol(name, ctypes.cast(callback, ptr).value)
+        known = {*self._callbacks, *_FROM_C, *(name for data in objects for name in elf.symbols(data).defined)}
         for data in objects:
+            missing = set(elf.symbols(data).undefined) - known
+            assert not missing, f"the emulator has no {missing}"
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
         self._engine.finalize_object()
 
