@@ -3,9 +3,10 @@ needed."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kc.errors import InputError
@@ -20,14 +21,15 @@ class Traced:
     """What JAX made of a function for one signature.
 
     ``source``: StableHLO (text, or a portable artifact). ``kept``: which leaves of the arguments it takes, in order.
-    ``dtypes``: their NumPy dtypes. ``out_tree``: the pytree of its results. ``dims``: for symbolic shapes, the names
-    (or numbers) of each argument's extents.
+    ``dtypes``: their dtypes (NumPy's, or of JAX's random keys). ``out_tree``, ``out_dtypes``: the pytree of its results
+    and their dtypes. ``dims``: for symbolic shapes, the names (or numbers) of each argument's extents.
     """
 
     source: str | bytes
     kept: tuple[int, ...]
     dtypes: tuple[Any, ...]
     out_tree: Any
+    out_dtypes: tuple[Any, ...]
     dims: tuple[tuple[str, ...], ...] = ()
 
 
@@ -67,7 +69,8 @@ class Jitted:
         results = executable(*arrays)
         if not arrays and not _wants_numpy(leaves):
             results = tuple(jax.numpy.asarray(r) for r in results)
-        return jax.tree.unflatten(traced.out_tree, results)
+        wrapped = [_as_result(jax, r, dtype) for r, dtype in zip(results, traced.out_dtypes, strict=True)]
+        return jax.tree.unflatten(traced.out_tree, wrapped)
 
     def compiled(self, *args: Any, **kwargs: Any) -> Executable:
         """The executable for these arguments (arrays or ``jax.ShapeDtypeStruct``), compiled if it was not yet."""
@@ -140,14 +143,21 @@ class Jitted:
             static_argnames=self._static_argnames or None,
             keep_unused=True,
         )
-        if self._polymorphic is not None:
-            return self._export(jax, jitted, args, kwargs)
+        with _without_shardings(jax):
+            if self._polymorphic is not None:
+                return self._export(jax, jitted, args, kwargs)
+            return self._lower(jax, jitted, args, kwargs)
+
+    @staticmethod
+    def _lower(jax: Any, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
         lowered = jitted.lower(*args, **kwargs)
         source = lowered.as_text(debug_info=True)
         if "lapack_" in source:  # JAX's own forms for CPUs call LAPACK; those for TPUs stay within StableHLO
             source = jitted.trace(*args, **kwargs).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
         leaves = jax.tree.leaves(lowered.args_info)
-        return Traced(source, tuple(range(len(leaves))), tuple(info.dtype for info in leaves), lowered.out_tree)
+        out_dtypes = tuple(info.dtype for info in jax.tree.leaves(lowered.out_info))
+        dtypes = tuple(info.dtype for info in leaves)
+        return Traced(source, tuple(range(len(leaves))), dtypes, lowered.out_tree, out_dtypes)
 
     def _export(self, jax: Any, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
         from jax import export
@@ -175,6 +185,7 @@ class Jitted:
             kept,
             tuple(exported.in_avals[k].dtype for k in kept),
             exported.out_tree,
+            tuple(aval.dtype for aval in exported.out_avals),
             tuple(tuple(str(d) for d in exported.in_avals[k].shape) for k in kept),
         )
 
@@ -246,6 +257,21 @@ def _import_jax() -> Any:
     return jax
 
 
+@contextlib.contextmanager
+def _without_shardings(jax: Any) -> Iterator[None]:
+    """Shardings as custom calls that can be dropped, not as ops of a dialect (Shardy's) that is not StableHLO's."""
+    name = "jax_use_shardy_partitioner"
+    before = getattr(jax.config, name, None)
+    if not before:
+        yield
+        return
+    jax.config.update(name, False)
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)
+
+
 def _no_custom_call_checks(export: Any) -> list[Any]:
     """JAX refuses to export custom calls it cannot keep stable; kc names the ones it does not know itself."""
     return [export.DisabledSafetyCheck.custom_call("*")] if hasattr(export.DisabledSafetyCheck, "custom_call") else []
@@ -263,8 +289,17 @@ def _as_array(jax: Any, leaf: Any, dtype: Any, numpy: bool) -> Any:
     """A leaf as an array of the dtype that JAX traced it with (JAX narrows Python numbers and 64-bit arrays)."""
     import numpy as np
 
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        return jax.random.key_data(leaf)
     if numpy:
         return np.asarray(leaf, dtype=dtype)
     if isinstance(leaf, jax.Array) and leaf.dtype == dtype:
         return leaf
     return jax.numpy.asarray(np.asarray(leaf), dtype=dtype)
+
+
+def _as_result(jax: Any, array: Any, dtype: Any) -> Any:
+    """A result as the function's caller expects it: a random key is its bits with a type around them."""
+    if not jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        return array
+    return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=dtype._impl)

@@ -218,7 +218,8 @@ class ShapeSymbols:
     def _infer_entries(self, op: ir.Operation) -> tuple[Sym, ...] | None:
         name, operands = op.name, list(op.operands)
         if name == "stablehlo.constant":
-            return tuple(int(v) for v in ir.DenseIntElementsAttr(op.attributes["value"]))
+            value = op.attributes["value"]
+            return tuple(map(int, value)) if isinstance(value, ir.DenseIntElementsAttr) else None
         if name == "stablehlo.get_dimension_size":
             return (self.dims(operands[0])[integer(op, "dimension")],)
         if not all(map(_is_small, operands)):

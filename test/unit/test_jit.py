@@ -103,3 +103,18 @@ def test_errors(monkeypatch):
         kc.jit(lambda x: x)
     with pytest.raises(InputError, match=r"kc\[jax\]"):
         f(np.ones(3))
+
+
+@pytest.mark.parametrize("shapes", [None, (None, "b, _")])
+def test_random_keys_go_in_and_out(shapes):
+    def f(key, x):
+        key, other = jax.random.split(key)
+        return key, x + jax.random.normal(other, (4,))
+
+    x = np.zeros((3, 4), np.float32)
+    key, noise = kc.jit(f, polymorphic_shapes=shapes)(jax.random.key(5), x)
+    want_key, want = f(jax.random.key(5), x)
+    assert key.dtype == want_key.dtype
+    np.testing.assert_array_equal(jax.random.key_data(key), jax.random.key_data(want_key))
+    np.testing.assert_allclose(noise, want, rtol=1e-5, atol=1e-6)
+    assert jax.config.jax_use_shardy_partitioner
