@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from kc.kernels import expr as E
-from kc.kernels.rebuild import FreeDims, rename, rename_coord, substitute
+from kc.kernels.rebuild import FreeDims, rebuild, rename, rename_coord
 from kc.kernels.structured import Unreadable
 
 _PRODUCTS = {"arith.addf": "arith.mulf", "arith.addi": "arith.muli"}
@@ -31,12 +31,8 @@ class Draft:
 
 def reduces(outputs: Sequence[E.Output]) -> list[E.Reduce]:
     """The distinct reductions in the outputs, inner ones first."""
-    found: dict[E.Reduce, None] = {}
-    for output in outputs:
-        for node in E.walk(output.expr):
-            if isinstance(node, E.Reduce):
-                found[node] = None
-    return list(found)
+    found = (node for node in E.walk(*(output.expr for output in outputs)) if isinstance(node, E.Reduce))
+    return list(dict.fromkeys(found))
 
 
 def classify(draft: Draft) -> E.Kernel:
@@ -64,9 +60,9 @@ def output_dims(output: E.Output) -> list[int]:
     return [coord.dim for coord in output.coords if coord.dim is not None]
 
 
-def slides(root: E.Expr) -> bool:
-    """Whether some load in ``root`` has a coordinate of several dims."""
-    return any(isinstance(node, E.Load) and any(c.more for c in node.coords) for node in E.walk(root))
+def slides(*roots: E.Expr) -> bool:
+    """Whether some load in the roots has a coordinate of several dims."""
+    return any(isinstance(node, E.Load) and any(c.more for c in node.coords) for node in E.walk(*roots))
 
 
 def number(draft: Draft, order: Sequence[int], outputs: Sequence[E.Output]
@@ -86,7 +82,7 @@ def number(draft: Draft, order: Sequence[int], outputs: Sequence[E.Output]
 def _try_map(draft: Draft) -> E.Kernel:
     for output in draft.outputs:
         require(set(output_dims(output)) == set(draft.space), "map: an output that does not have all loops")
-        require(not slides(output.expr), "map: a load at a sum of loops")
+    require(not slides(*(o.expr for o in draft.outputs)), "map: a load at a sum of loops")
     dims, _, outputs = number(draft, draft.space, draft.outputs)
     return E.Map(draft.name, draft.operands, dims, outputs)
 
@@ -100,12 +96,12 @@ def _single_reduce(draft: Draft, family: str) -> E.Reduce:
 
 
 def _epilogue(draft: Draft, fold: E.Reduce) -> tuple[E.Output, ...]:
-    outputs = tuple(
-        E.Output(o.arg, o.coords, substitute(o.expr, fold, E.Acc(fold.type))) for o in draft.outputs
-    )
+    memo: dict[E.Expr, E.Expr] = {fold: E.Acc(fold.type)}
+    keep = lambda node, children: None  # noqa: E731
+    outputs = tuple(E.Output(o.arg, o.coords, rebuild(o.expr, keep, memo)) for o in draft.outputs)
     for output in outputs:
         require(any(isinstance(node, E.Acc) for node in E.walk(output.expr)), "an output without the reduction in it")
-        require(not slides(output.expr), "an epilogue load at a sum of loops")
+    require(not slides(*(output.expr for output in outputs)), "an epilogue load at a sum of loops")
     return outputs
 
 
@@ -153,7 +149,7 @@ def _row_major_dot(fold: E.Reduce, matrix: E.Expr) -> bool:
 def _try_rows(draft: Draft) -> E.Kernel:
     found = reduces(draft.outputs)
     free = FreeDims()
-    require(all(not slides(output.expr) for output in draft.outputs), "rows: a load at a sum of loops")
+    require(not slides(*(output.expr for output in draft.outputs)), "rows: a load at a sum of loops")
     outer = _outermost(draft.outputs)
     rows_seen = frozenset().union(*(free(fold) for fold in outer))
     columns = [dim for dim in draft.space if dim not in rows_seen]

@@ -26,6 +26,7 @@ class Closures:
     def __init__(self, graph: BlockGraph) -> None:
         self.graph = graph
         self._producers: dict[int, tuple[int, ...]] = {}
+        self._users: dict[int, tuple[int, ...]] = {}
 
     def closure(self, members: Iterable[int]) -> Closure:
         """Members, the cheap ops they need, leaves in order of first use and the results needed elsewhere."""
@@ -135,10 +136,13 @@ class Closures:
                     stack.extend(fresh)
         return False
 
-    def users(self, number: int) -> list[int]:
+    def users(self, number: int) -> tuple[int, ...]:
         """Users of an op that are not cloned into the user's kernel: compute and other ops; the next effect of an
         effect.
         """
+        known = self._users.get(number)
+        if known is not None:
+            return known
         follower = self.graph.before_effect.get(number)
         found: list[int] = [] if follower is None else [follower]
         stack = list(self.graph.ops[number].results)
@@ -152,7 +156,8 @@ class Closures:
                     found.append(user)
                 else:
                     stack.extend(self.graph.ops[user].results)
-        return found
+        self._users[number] = tuple(found)
+        return self._users[number]
 
 
 def is_splat(op: ir.Operation) -> bool:

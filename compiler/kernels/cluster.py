@@ -21,6 +21,18 @@ _ATTENTION_DEPTH = 4  # clusters between the two products of an attention, the s
 _WEIGHT = {"attention": 5, "contraction": 4, "window": 4, "rows": 3, "map": 2, "general": 0}
 
 
+# Families that a producer cannot be fused into, whatever the ops: asked before an analysis is spent on it.
+_PRODUCTS = ("contraction", "window", "attention")
+_NEVER: dict[str, tuple[str, ...]] = {
+    "map": ("attention",),
+    "rows": _PRODUCTS,
+    "contraction": (*_PRODUCTS, "rows"),
+    "window": (*_PRODUCTS, "rows"),
+    "attention": (*_PRODUCTS, "rows"),
+    "general": ("map", "rows", *_PRODUCTS, "general"),
+}
+
+
 @dataclasses.dataclass(eq=False)
 class Cluster:
     """Compute ops that form one kernel, and what the analysis says they are."""
@@ -45,6 +57,7 @@ class Clustering:
         self.graph, self.policy = graph, policy
         self.closures = Closures(graph)
         self.cluster_of: dict[int, Cluster] = {}
+        self._dynamic: dict[int, bool] = {}
         for number, role in enumerate(graph.roles):
             if role is Role.COMPUTE and not self._follow(number):
                 self._visit(number)
@@ -175,7 +188,7 @@ class Clustering:
 
     def _merged(self, producer: Cluster, consumer: Cluster) -> E.Kernel | None:
         members = sorted((*producer.members, *consumer.members))
-        if len(members) > self.policy.max_ops or isinstance(producer.kernel, E.General):
+        if len(members) > self.policy.max_ops or consumer.kind in _NEVER[producer.kind]:
             return None
         if self._closes_cycle(producer, consumer.members):
             return None
@@ -227,12 +240,22 @@ class Clustering:
             return E.General("", operands, "a result that is not a tensor")
         out_args = range(len(numbers), len(operands))
         destinations = dict(zip(closure.results, out_args, strict=True))
-        ops = [*closure.outside, *(self.graph.ops[number] for number in closure.ops)]
+        # Extents matter where shapes are dynamic; equal static ones are equal without being told.
+        ops = [self.graph.ops[number] for number in closure.ops if self._is_dynamic(number)]
         try:
             reader = Reader(ops, numbers.get, self.graph.cache, destinations)
             return classify(draft(reader, "", operands, closure.results, out_args))
         except Unreadable as error:
             return E.General("", operands, str(error))
+
+    def _is_dynamic(self, number: int) -> bool:
+        known = self._dynamic.get(number)
+        if known is None:
+            op = self.graph.ops[number]
+            types = [value.type for value in (*op.operands, *op.results)]
+            known = any(isinstance(t, ir.RankedTensorType) and not t.has_static_shape for t in types)
+            self._dynamic[number] = known
+        return known
 
     # -------------------------------------------------------------------------------------------------- edges
 
@@ -265,14 +288,18 @@ class Clustering:
         return self._reaches(starts, goal, own)
 
     def _reaches(self, starts: list[int], goal: set[int], skip: set[int]) -> bool:
-        """Whether a path through whole clusters leads from ``starts`` to an op in ``goal``, not entering ``skip``."""
+        """Whether a path through whole clusters leads from ``starts`` to an op in ``goal``, not entering ``skip``.
+
+        Ops behind the goal belong to no cluster yet: no path comes back from there.
+        """
         seen: set[int] = set()
+        last = max(goal)
         stack = list(starts)
         while stack:
             number = stack.pop()
             if number in goal:
                 return True
-            if number in seen or number in skip:
+            if number in seen or number in skip or (number > last and number not in self.cluster_of):
                 continue
             cluster = self.cluster_of.get(number)
             for member in cluster.members if cluster is not None else (number,):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Literal, Union
 
 
@@ -156,16 +156,16 @@ class Acc(_Node):
 Expr = Union[Const, Load, Index, Apply, Reduce, Acc]
 
 
-def walk(root: Expr) -> Iterator[Expr]:
-    """Every distinct sub-expression of ``root``, operands before users."""
+def walk(*roots: Expr, done: Container[Expr] = ()) -> Iterator[Expr]:
+    """Every distinct sub-expression of the roots, operands before users; nothing of what is in ``done`` or below it."""
     seen: set[int] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False)]
+    stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
     while stack:
         node, ready = stack.pop()
         if ready:
             yield node
             continue
-        if id(node) in seen:
+        if id(node) in seen or node in done:
             continue
         seen.add(id(node))
         stack.append((node, True))

@@ -13,9 +13,7 @@ def rebuild(root: E.Expr, change: Callable[[E.Expr, tuple[E.Expr, ...]], E.Expr 
     ``memo`` may be shared between calls with the same ``change``, so that equal parts stay shared.
     """
     memo = {} if memo is None else memo
-    for node in E.walk(root):
-        if node in memo:
-            continue
+    for node in E.walk(root, done=memo):
         if isinstance(node, E.Apply):
             children = tuple(memo[arg] for arg in node.args)
         elif isinstance(node, E.Reduce):
@@ -75,9 +73,7 @@ class FreeDims:
         self._known: dict[E.Expr, frozenset[int]] = {}
 
     def __call__(self, root: E.Expr) -> frozenset[int]:
-        for node in E.walk(root):
-            if node in self._known:
-                continue
+        for node in E.walk(root, done=self._known):
             if isinstance(node, E.Load):
                 free = frozenset(dim for coord in node.coords for dim in coord_dims(coord))
             elif isinstance(node, E.Index):
