@@ -9,7 +9,7 @@ from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.gpu._launch import Arith
 from kc.passes.gpu._memory import element_bytes
-from kc.passes.gpu._runtime import call, entry_point, integer, pointer
+from kc.passes.gpu._runtime import Runtime, entry_point, integer, pointer
 
 #: module attribute: the kernel table, in the order of the index that kc_gpu_launch takes
 KERNELS = "kc.kernels"
@@ -45,7 +45,7 @@ class ConvertGpuLaunch(Pass):
     level: ClassVar[tuple[str, str]] = ("gpu", "gpu")
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        table = _Table(op)
+        table, runtime = _Table(op), Runtime(op)
         for function in [f.operation for f in op.regions[0].blocks[0].operations if f.operation.name == "func.func"]:
             launches: list[Any] = []
 
@@ -56,7 +56,7 @@ class ConvertGpuLaunch(Pass):
 
             function.walk(visit)
             if launches:
-                _Function(op, launches, table, ctx).convert()
+                _Function(runtime, launches, table, ctx).convert()
         op.attributes[KERNELS] = table.attribute()
         if "gpu.container_module" in op.attributes:
             del op.attributes["gpu.container_module"]
@@ -99,8 +99,8 @@ class _Table:
 class _Function:
     """The launches of one host function."""
 
-    def __init__(self, module: Any, launches: list[Any], table: _Table, ctx: PassContext) -> None:
-        self.module, self.launches, self.table, self.ctx = module, launches, table, ctx
+    def __init__(self, runtime: Runtime, launches: list[Any], table: _Table, ctx: PassContext) -> None:
+        self.runtime, self.launches, self.table, self.ctx = runtime, launches, table, ctx
         self.pointer_type = ir.Type.parse("!llvm.ptr")
 
     def convert(self) -> None:
@@ -166,9 +166,8 @@ class _Function:
         limits = self.table.limits[index]
         limits[0] = max(limits[0], threads[0] * threads[1] * threads[2])
         limits[1] = max(limits[1], 0 if shared is None else _constant(shared))
-        call(
+        self.runtime.call(
             a,
-            self.module,
             "kc_gpu_launch",
             [integer(a, index), *(integer(a, size) for size in sizes), shared_bytes, self.pointers],
         )

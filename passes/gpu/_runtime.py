@@ -16,31 +16,36 @@ SIGNATURES = {
 }
 
 
-def module_of(op: Any) -> Any:
-    """The ``builtin.module`` around ``op``."""
-    while op.name != "builtin.module":
-        op = op.parent.operation
-    return op
+class Runtime:
+    """Emits calls into the runtime from one module, and declares what it calls there."""
 
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self._declared = {
+            str(ir.StringAttr(op.attributes["sym_name"]).value)
+            for op in module.regions[0].blocks[0].operations
+            if op.operation.name == "llvm.func"
+        }
 
-def call(a: Arith, module: Any, callee: str, operands: Sequence[Any]) -> None:
-    """``llvm.call @callee(operands)`` at the ambient insertion point; declares ``callee`` in ``module`` when it is not.
+    def call(self, a: Arith, callee: str, operands: Sequence[Any]) -> None:
+        """``llvm.call @callee(operands)`` at the ambient insertion point.
 
-    The declaration is an ``llvm.func``: wrappers of the C interface are made for ``func.func`` only.
-    """
-    body = module.regions[0].blocks[0]
-    if not any("sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value == callee for op in body):
-        body.append(ir.Operation.parse(f"llvm.func @{callee}{SIGNATURES[callee]}", context=module.context))
-    ir.Operation.create(
-        "llvm.call",
-        operands=list(operands),
-        loc=a.location,
-        attributes={
-            "callee": ir.FlatSymbolRefAttr.get(callee),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
-            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-        },
-    )
+        The declaration is an ``llvm.func``: wrappers of the C interface are made for ``func.func`` only.
+        """
+        if callee not in self._declared:
+            self._declared.add(callee)
+            declaration = ir.Operation.parse(f"llvm.func @{callee}{SIGNATURES[callee]}", context=self._module.context)
+            self._module.regions[0].blocks[0].append(declaration)
+        ir.Operation.create(
+            "llvm.call",
+            operands=list(operands),
+            loc=a.location,
+            attributes={
+                "callee": ir.FlatSymbolRefAttr.get(callee),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+                "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+            },
+        )
 
 
 def integer(a: Arith, value: Any) -> Any:

@@ -10,7 +10,7 @@ from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.gpu._launch import Arith, Extent
 from kc.passes.gpu._memory import element_bytes, extent_of, is_contiguous, is_host_memory, load, store
-from kc.passes.gpu._runtime import call, entry_point, integer, module_of, pointer
+from kc.passes.gpu._runtime import Runtime, entry_point, integer, pointer
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
@@ -45,15 +45,16 @@ class GpuHostMemory(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         functions = [f.operation for f in op.regions[0].blocks[0].operations if f.operation.name == "func.func"]
+        runtime = Runtime(op)
         for function in functions:
             for access in host_ops(function, ("memref.get_global",)):
                 self._global(access)
             slots: dict[str, Any] = {}
             for access in host_ops(function, ("memref.load", "memref.store", "memref.copy")):
                 if access.name == "memref.copy":
-                    self._copy(access, ctx)
+                    self._copy(access, runtime, ctx)
                 else:
-                    self._element(access, slots, ctx)
+                    self._element(access, slots, runtime)
 
     def _global(self, op: Any) -> None:
         """A global that a kernel or a copy reads: its bytes go to a device buffer, which takes its place."""
@@ -69,7 +70,7 @@ class GpuHostMemory(Pass):
             copy = ir.Operation.create("memref.copy", operands=[result, device], loc=op.location)
         result.replace_all_uses_except(device, copy)
 
-    def _element(self, op: Any, slots: dict[str, Any], ctx: PassContext) -> None:
+    def _element(self, op: Any, slots: dict[str, Any], runtime: Runtime) -> None:
         is_load = op.name == "memref.load"
         buffer = op.operands[0 if is_load else 1]
         if is_host_memory(buffer):
@@ -89,14 +90,14 @@ class GpuHostMemory(Pass):
             size = element_bytes(element)
             device = pointer(a, buffer, a.mul(_linear(a, buffer, at), size))
             if is_load:
-                call(a, module_of(op), "kc_gpu_memcpy_d2h", [pointer(a, slot), device, integer(a, size)])
+                runtime.call(a, "kc_gpu_memcpy_d2h", [pointer(a, slot), device, integer(a, size)])
                 op.results[0].replace_all_uses_with(load(a, slot, []))
             else:
                 store(a, op.operands[0], slot, [])
-                call(a, module_of(op), "kc_gpu_memcpy_h2d", [device, pointer(a, slot), integer(a, size)])
+                runtime.call(a, "kc_gpu_memcpy_h2d", [device, pointer(a, slot), integer(a, size)])
         op.erase()
 
-    def _copy(self, op: Any, ctx: PassContext) -> None:
+    def _copy(self, op: Any, runtime: Runtime, ctx: PassContext) -> None:
         source, target = op.operands
         hosts = [is_host_memory(value) for value in (source, target)]
         if all(hosts):
@@ -114,7 +115,7 @@ class GpuHostMemory(Pass):
             known = source if source.type.has_static_shape else target
             count = a.product([extent_of(a, known, axis) for axis in range(known.type.rank)])
             ends = [pointer(a, value, a.mul(_offset(a, value), size)) for value in (target, source)]
-            call(a, module_of(op), callee, [*ends, integer(a, a.mul(count, size))])
+            runtime.call(a, callee, [*ends, integer(a, a.mul(count, size))])
         op.erase()
 
 
