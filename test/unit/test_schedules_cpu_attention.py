@@ -100,3 +100,30 @@ def test_not_a_number_stays_in_its_query() -> None:
     expected = exact(*arrays)
     expected[0, 1, 4] = 0
     assert np.abs(y - expected).max() < ACCURACY["f32"]
+
+
+def test_no_keys() -> None:
+    """A sum over no keys is 0."""
+    arrays = inputs((1, 2, 3, 0, 8, 8), "f32")
+    (y,) = build(plain, *arrays)(*arrays)
+    assert np.array_equal(y, np.zeros((1, 2, 3, 8), np.float32))
+
+
+def test_masked_rows_of_pytorch() -> None:
+    """PyTorch's softmax of a row without keys: zeros, where JAX's is NaN."""
+    torch = pytest.importorskip("torch")
+
+    class Attend(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, q: Any, k: Any, v: Any, mask: Any) -> Any:
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.25)
+
+    arrays = inputs((1, 2, 9, 20, 16, 16), "f32")
+    mask = np.random.default_rng(1).random((1, 1, 9, 20)) < 0.5
+    mask[0, 0, 4] = False
+    tensors = [torch.from_numpy(x) for x in (*arrays, mask)]
+    expected = Attend()(*tensors).numpy()
+    program = kc.torch.compile(Attend(), tuple(tensors), target="cpu")
+    result = program(*tensors)
+    y = np.asarray(result[0] if isinstance(result, tuple) else result)
+    assert np.array_equal(np.isnan(y), np.isnan(expected))
+    assert np.nanmax(np.abs(y - expected)) < ACCURACY["f32"]

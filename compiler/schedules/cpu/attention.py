@@ -268,10 +268,11 @@ class _Build:
             total = builder.create("arith.addf", [total, other], vector)
         total = builder.create("vector.reduction", [total], scalar, {
             "kind": "#vector.kind<add>", "fastmath": "#arith.fastmath<reassoc>"})
-        one = builder.constant(1.0, "f32")
+        one, nothing = builder.constant(1.0, "f32"), builder.constant(0.0, "f32")
         value = builder.create("arith.divf", [one, total], scalar)
-        if self.kernel.safe:
-            value = builder.create("arith.select", [empty, builder.constant(0.0, "f32"), value], scalar)
+        # a row whose exponentials sum to 0 has no keys (or none that count, if safe): its result is 0
+        vanishes = builder.create("arith.cmpf", [total, nothing], builder.type("i1"), {"predicate": "1 : i64"})
+        value = builder.create("arith.select", [vanishes, nothing, value], scalar)
         if self.kernel.probs_type not in HALF:
             builder.store(value, inverse, [row])
             return
