@@ -157,6 +157,7 @@ class Reader:
         init = form.operands[form.inputs + number]
         if not reduced:
             where = tuple(item if item is not None else ZERO for item in loops)
+            self._require_no_running_value(form, form.yields[number], number)
             return self._evaluate(op, form, form.yields[number], where)
         key = (op.results[0], tuple(item if item is not None else ((), -1) for item in loops))
         fresh = self._reduced.get(key)
@@ -200,7 +201,16 @@ class Reader:
         folded = root.args[1] if root.args[0] == out else root.args[0]
         if out in _references(form, folded):
             raise Unreadable(f"{form.name} folds an expression of its own accumulator")
+        self._require_no_running_value(form, folded, number)
         return root.name, folded
+
+    def _require_no_running_value(self, form: Structured, root: tuple[str, Any], number: int) -> None:
+        """Refuses expressions of another result's accumulator, which changes while the loops run (as in argmax)."""
+        if not any(form.reductions):
+            return
+        outs = {("arg", arg) for i, arg in enumerate(form.arg_of_operand[form.inputs :]) if i != number}
+        if outs & set(_references(form, root)):
+            raise Unreadable(f"{form.name} folds an expression of another accumulator")
 
     def _evaluate(self, op: ir.Operation, form: Structured, root: tuple[str, Any], where: tuple[Lin, ...]) -> E.Expr:
         values: dict[tuple[str, Any], E.Expr] = {}
@@ -239,17 +249,34 @@ class Reader:
     def _extract(self, body: BodyOp, values: dict[tuple[str, Any], E.Expr]) -> E.Expr:
         coords: list[Lin] = []
         for arg in body.args[1:]:
-            index = values[arg]
-            if isinstance(index, E.Index):
-                coords.append(lin(index.dim))
-            elif isinstance(index, E.Const):
-                coords.append(((), int(index.value)))
-            else:
+            coordinate = _as_linear(values[arg])
+            if coordinate is None:
                 raise Unreadable("tensor.extract at a computed index (a gather)")
+            coords.append(coordinate)
         kind, tensor = body.args[0]
         if kind != "outer":
             raise Unreadable("tensor.extract from a body value")
         return self.element(tensor, tuple(coords))
+
+
+def _as_linear(index: E.Expr) -> Lin | None:
+    """An index expression as a linear coordinate, None if it is none."""
+    if isinstance(index, E.Index):
+        return lin(index.dim)
+    if isinstance(index, E.Const):
+        return ((), int(index.value))
+    if not isinstance(index, E.Apply) or index.type != "index" or len(index.args) != 2:
+        return None
+    left, right = (_as_linear(arg) for arg in index.args)
+    if left is None or right is None:
+        return None
+    if index.op in ("arith.addi", "arith.subi"):
+        return combine([(left, 1), (right, 1 if index.op == "arith.addi" else -1)])
+    if index.op == "arith.muli" and not right[0]:
+        return combine([(left, right[1])])
+    if index.op == "arith.muli" and not left[0]:
+        return combine([(right, left[1])])
+    return None
 
 
 def _references(form: Structured, root: tuple[str, Any]) -> list[tuple[str, Any]]:

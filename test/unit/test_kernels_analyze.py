@@ -187,6 +187,41 @@ def test_select_maximum_is_not_taken_for_maximumf(context: ir.Context) -> None:
     assert isinstance(kernel, E.General) and "arith.select" in kernel.reason
 
 
+def test_a_fold_of_another_running_value_is_not_read(context: ir.Context) -> None:
+    """The second sum weighs with the maximum so far: neither loop order nor initial value may be assumed."""
+    text = """func.func private @f(%x: tensor<5x5xf32>, %m: tensor<5xf32>, %o: tensor<5xf32>) -> tensor<5xf32> {
+      %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+          affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+          ins(%x : tensor<5x5xf32>) outs(%m, %o : tensor<5xf32>, tensor<5xf32>) {
+      ^bb0(%a: f32, %top: f32, %acc: f32):
+        %t = arith.maximumf %a, %top : f32
+        %d = arith.subf %a, %top : f32
+        %s = arith.addf %acc, %d : f32
+        linalg.yield %t, %s : f32, f32
+      } -> (tensor<5xf32>, tensor<5xf32>)
+      return %r#1 : tensor<5xf32>
+    }"""
+    kernel = analyze(function_of(text))
+    assert isinstance(kernel, E.General) and "another accumulator" in kernel.reason
+
+
+def test_reversed_reads_are_a_map(context: ir.Context) -> None:
+    text = """func.func private @f(%x: tensor<5xf32>, %o: tensor<5xf32>) -> tensor<5xf32> {
+      %c4 = arith.constant 4 : index
+      %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+          outs(%o : tensor<5xf32>) {
+      ^bb0(%old: f32):
+        %i = linalg.index 0 : index
+        %j = arith.subi %c4, %i : index
+        %a = tensor.extract %x[%j] : tensor<5xf32>
+        linalg.yield %a : f32
+      } -> tensor<5xf32>
+      return %r : tensor<5xf32>
+    }"""
+    kernel = check(text, E.Map)
+    assert kernel.outputs[0].expr.coords == (E.Coord(0, -1, 4),)
+
+
 def test_identity_ignores_names_and_tells_bodies_apart(context: ir.Context) -> None:
     def of(text: str, options: dict[str, Any] | None = None, target: str = "cpu") -> str:
         return identity(function_of(text), target, options)
