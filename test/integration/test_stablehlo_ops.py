@@ -134,7 +134,8 @@ def test_float_unary(dtype: str):
     text = f"func.func @main(%x: {t}) -> ({types}) {{\n" + "\n".join(lines) + f"\nreturn {results} : {types}\n}}"
     for (op, ulps), actual, expected in zip(FLOAT_UNARY.items(), run(text, x), interpret(text, x), strict=True):
         if op == "exponential_minus_one" and dtype == "f32":
-            expected = np.expm1(x.astype(np.float64)).astype(np.float32)
+            with np.errstate(over="ignore"):
+                expected = np.expm1(x.astype(np.float64)).astype(np.float32)
         try:
             close(actual, expected, ulps)
         except AssertionError as error:
