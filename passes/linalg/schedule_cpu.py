@@ -38,8 +38,9 @@ class ScheduleCpu(Pass):
 
     A kernel that no schedule fits stays as it is and becomes loops later; a remark says why.
 
-    ``vector-bytes``, ``registers``: of the widest vector unit; ``l1``, ``l2``: cache sizes in KiB; ``fma``: whether the
-    target fuses; ``parallel``: whether implementations use threads.
+    ``vector-bytes``, ``registers``: of the widest vector unit (0: 32 registers of 64 bytes, 16 of any other size);
+    ``l1``, ``l2``: cache sizes in KiB; ``fma``: whether the target fuses; ``parallel``: whether implementations use
+    threads.
     """
 
     name: ClassVar[str] = "kc-schedule-cpu"
@@ -47,14 +48,15 @@ class ScheduleCpu(Pass):
     level: ClassVar[str] = "linalg"
     dialects: ClassVar[tuple[str, ...] | None] = ("arith", "func", "math", "memref", "scf", "vector")
     vector_bytes: int = 32
-    registers: int = 16
+    registers: int = 0
     l1: int = 32
     l2: int = 512
     fma: bool = True
     parallel: bool = True
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        machine = Machine(8 * self.vector_bytes, self.registers, self.l1 << 10, self.l2 << 10, self.fma, self.parallel)
+        registers = self.registers or (32 if self.vector_bytes == 64 else 16)
+        machine = Machine(8 * self.vector_bytes, registers, self.l1 << 10, self.l2 << 10, self.fma, self.parallel)
         schedules = [_load(path) for path in SCHEDULES]
         for function in walk_ops(op, "func.func"):
             if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:
