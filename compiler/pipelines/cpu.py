@@ -18,10 +18,11 @@ PREPARE: tuple[Phase, ...] = (
 PHASES: tuple[Phase, ...] = (
     Phase(
         name="cpu-schedule",
-        description="Kernels that a schedule fits get an implementation in loops and vectors beside their linalg body",
+        description="Equal kernels are merged; those that a schedule fits get an implementation beside their linalg body",
         start="linalg",
         end="linalg",
-        pipeline="builtin.module(kc-schedule-cpu{vector-bytes=<vector-bytes> registers=<registers> fma=<fma>})",
+        pipeline="builtin.module(kc-merge-kernels,"
+        "kc-schedule-cpu{vector-bytes=<vector-bytes> registers=<registers> fma=<fma>})",
         defaults=(("vector-bytes", "32"), ("registers", "16"), ("fma", "true")),
     ),
     Phase(
