@@ -67,7 +67,9 @@ PHASES: tuple[Phase, ...] = (
         start="gpu",
         end="gpu",
         pipeline="builtin.module(gpu.module("
-        "convert-complex-to-standard,kc-expand-math{target=nvptx},kc-gpu-math-intrinsics,"
+        "convert-complex-to-standard,arith-emulate-unsupported-floats{source-types=f8E5M2,f8E4M3,f8E4M3FN,f8E5M2FNUZ,"
+        "f8E4M3FNUZ,f8E4M3B11FNUZ target-type=f32},kc-expand-small-floats,"
+        "kc-expand-math{target=nvptx},kc-gpu-math-intrinsics,"
         "canonicalize,cse,loop-invariant-code-motion,"
         "expand-strided-metadata,lower-affine,arith-expand{include-bf16=1},convert-scf-to-cf,convert-vector-to-llvm,"
         "convert-complex-to-llvm,convert-ub-to-llvm,convert-index-to-llvm,"

@@ -12,13 +12,14 @@ CARRIERS = ("scf.for", "scf.while", "scf.if")
 
 
 def is_scalar_tensor(value: Any) -> bool:
-    """Whether ``value`` is a 0-d tensor of an integer, index or float type."""
+    """Whether ``value`` is a 0-d tensor of an integer, index or float type (8-bit floats are for the device)."""
     kind = value.type
-    return (
-        isinstance(kind, ir.RankedTensorType)
-        and kind.rank == 0
-        and isinstance(kind.element_type, (ir.IntegerType, ir.IndexType, ir.FloatType))
-    )
+    if not isinstance(kind, ir.RankedTensorType) or kind.rank != 0:
+        return False
+    element = kind.element_type
+    if isinstance(element, ir.FloatType):
+        return bool(element.width >= 16)
+    return isinstance(element, (ir.IntegerType, ir.IndexType))
 
 
 def terminator(block: Any) -> Any:

@@ -152,6 +152,29 @@ def test_every_scalar_op_assembles(element: str, chip: str) -> None:
     assert files["kernels.cubin"][:4] == b"\x7fELF"
 
 
+@needs_ptxas
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ"])
+def test_small_floats_assemble(element: str) -> None:
+    text = f"""
+func.func @main(%a: tensor<64x{element}>) -> tensor<64x{element}> {{
+  %e = tensor.empty() : tensor<64x{element}>
+  %r = linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                         iterator_types = ["parallel"]}}
+      ins(%a : tensor<64x{element}>) outs(%e : tensor<64x{element}>) {{
+  ^bb0(%x: {element}, %o: {element}):
+    %s = arith.addf %x, %x : {element}
+    %w = arith.extf %s : {element} to f32
+    %m = arith.mulf %w, %w : f32
+    %t = arith.truncf %m : f32 to {element}
+    linalg.yield %t : {element}
+  }} -> tensor<64x{element}>
+  return %r : tensor<64x{element}>
+}}
+"""
+    _, files = generate(text, NvptxTarget(cubin="always"))
+    assert files["kernels.cubin"][:4] == b"\x7fELF"
+
+
 def test_manifest_describes_the_program() -> None:
     manifest, files = generate(every_op("f32"), NvptxTarget(cubin="never"))
     json.dumps(manifest)
