@@ -18,7 +18,7 @@ PREPARE: tuple[Phase, ...] = (
 PHASES: tuple[Phase, ...] = (
     Phase(
         name="cpu-schedule",
-        description="Equal kernels are merged; those that a schedule fits get an implementation beside their linalg body",
+        description="Equal kernels are merged; those that a schedule fits get an implementation beside their body",
         start="linalg",
         end="linalg",
         pipeline="builtin.module(kc-merge-kernels,"
