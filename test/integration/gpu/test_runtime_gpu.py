@@ -228,7 +228,7 @@ def test_jax_arrays(gpu_program: Program) -> None:
     np.testing.assert_array_equal(np.asarray(y), np.arange(100) * 6)
 
 
-def test_cost_of_a_launch_and_of_a_call(gpu_program: Program, torch: Any, record_property: Any) -> None:
+def test_cost_of_a_launch_and_of_a_call(gpu_program: Program, torch: Any) -> None:
     """A launch from compiled host code costs under 2 µs beyond what the driver takes (some 2 to 4 µs in all)."""
     x = torch.ones(10_000, device="cuda")
     gpu_program.run("many", x)
