@@ -19,6 +19,7 @@ from kc.schedules.gpu.attention.split import AttentionSplitSchedule
 from kc.schedules.gpu.columns import ColumnsSchedule
 from kc.schedules.gpu.composite import pick_any
 from kc.schedules.gpu.contraction import ContractionSchedule
+from kc.schedules.gpu.contraction.padded import PaddedContractionSchedule, padded_parts
 from kc.schedules.gpu.features import Features
 from kc.schedules.gpu.map import MapSchedule
 from kc.schedules.gpu.map_tiled import MapTiledSchedule
@@ -150,6 +151,15 @@ def test_products_of_few_rows_are_computed_transposed() -> None:
     assert found is not None and found.transposed and (found.tile.rows, found.tile.columns) == (64, 16)
     found = ContractionSchedule.pick(zoo.matmul(128, 4096, 4096, rhs="nk"), HOPPER)
     assert found is not None and not found.transposed
+
+
+def test_large_products_with_odd_rows_are_padded_first() -> None:
+    kernel = zoo.matmul(1000, 1001, 1003)
+    assert isinstance(pick_any(kernel, HOPPER), PaddedContractionSchedule)
+    *copies, product = (padded_parts(kernel) or ((), ()))[0]
+    assert [copy.kernel.operands[-1].shape for copy in copies] == [(1000, 1008), (1003, 1008)]
+    assert isinstance(pick_any(product.kernel, HOPPER), ContractionSchedule)
+    assert isinstance(pick_any(zoo.matmul(1000, 1001, 1003, "f32"), HOPPER), SimtSchedule)
 
 
 def test_sums_along_a_strided_loop_have_neighbouring_rows_in_neighbouring_threads() -> None:

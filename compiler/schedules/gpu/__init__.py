@@ -7,6 +7,7 @@ SCHEDULES = (
     "kc.schedules.gpu.attention:AttentionSchedule",
     "kc.schedules.gpu.attention.split:AttentionSplitSchedule",
     "kc.schedules.gpu.contraction:ContractionSchedule",
+    "kc.schedules.gpu.contraction.padded:PaddedContractionSchedule",
     "kc.schedules.gpu.window:WindowSchedule",
     "kc.schedules.gpu.simt:SimtSchedule",
     "kc.schedules.gpu.rows_split:RowsSplitSchedule",
