@@ -111,10 +111,40 @@ def _factor(node: E.Expr) -> tuple[E.Load, tuple[E.Const, ...]]:
     return node, tuple(scales)
 
 
+def divide_first(root: E.Expr) -> E.Expr:
+    """``sum(e * v) / t`` as ``sum(e / t * v)``, where ``t`` is a sum: how unnormalised attention is written."""
+    from kc.kernels.classify import product
+
+    def change(node: E.Expr, children: tuple[E.Expr, ...]) -> E.Expr | None:
+        if not (isinstance(node, E.Apply) and node.op == "arith.divf"):
+            return None
+        fold, total = peel(children[0])[0], _guarded(children[1], 0.0, 1.0)[0]
+        if not (isinstance(fold, E.Reduce) and isinstance(total, E.Reduce)) or total.op != "arith.addf":
+            return None
+        factors = product(fold)
+        if factors is None or product(total) is not None:
+            return None
+        weight, value = factors if _exponential(factors[0]) else factors[::-1]
+        if not _exponential(weight):
+            return None
+        probs = E.Apply("arith.divf", (weight, children[1]), weight.type)
+        return E.Reduce(fold.op, E.Apply("arith.mulf", (probs, value), fold.type), fold.dims, fold.init, fold.type)
+
+    return rebuild(root, change)
+
+
+def _exponential(node: E.Expr) -> bool:
+    inner = peel(node)[0]
+    return isinstance(inner, E.Apply) and inner.op == "math.exp"
+
+
 def try_attention(draft: Draft) -> E.Kernel:
     """The draft as ``Attention``; raises Unreadable with the reason if it is not one."""
     from kc.kernels.classify import _outermost, number, output_dims, product, reduces, require, slides
 
+    draft = dataclasses.replace(
+        draft, outputs=tuple(E.Output(o.arg, o.coords, divide_first(o.expr)) for o in draft.outputs)
+    )
     outer = _outermost(draft.outputs)
     require(len(outer) == 1 and len(outer[0].dims) == 1, "attention: not one product over one loop of keys")
     fold = outer[0]

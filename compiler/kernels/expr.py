@@ -72,6 +72,12 @@ class _Node:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __repr__(self) -> str:
+        """Whole while small; else op and digest: written out as a tree, shared parts would repeat without end."""
+        if len(list(walk(self))) > 12:  # type: ignore[arg-type]
+            return f"<{type(self).__name__} {getattr(self, 'op', '')} {self.digest.hex()[:8]}>"
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in self.__match_args__)})"
+
 
 def _field_text(value: Any) -> str:
     """A field as text: operands by digest, floats exactly (``-0.0`` and ``nan`` are told apart)."""
@@ -82,7 +88,7 @@ def _field_text(value: Any) -> str:
     return f"{type(value).__name__}:{value!r}"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Const(_Node):
     """A literal of MLIR type ``type``; ``value`` is a Python int, float or bool (``nan`` and ``inf`` allowed)."""
 
@@ -104,7 +110,7 @@ class Coord:
     more: tuple[tuple[int, int], ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Load(_Node):
     """Element of argument ``arg`` at ``coords`` (one ``Coord`` per axis; empty for a 0-d tensor or a scalar)."""
 
@@ -113,7 +119,7 @@ class Load(_Node):
     type: str
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Index(_Node):
     """The current value of loop ``dim`` (``linalg.index``)."""
 
@@ -121,7 +127,7 @@ class Index(_Node):
     type: str = "index"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Apply(_Node):
     """One scalar op: ``op`` is its MLIR name (``arith.addf``, ``math.exp``, ``arith.select``, ``arith.cmpf`` ...).
 
@@ -135,7 +141,7 @@ class Apply(_Node):
     attrs: tuple[tuple[str, str], ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Reduce(_Node):
     """``arg`` folded over loops ``dims`` with the binary op ``op`` (MLIR name), starting from ``init``."""
 
@@ -146,7 +152,7 @@ class Reduce(_Node):
     type: str
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Acc(_Node):
     """In an epilogue: the contraction's accumulated value. In a score callback: the raw score q·k (unscaled)."""
 

@@ -196,6 +196,36 @@ def test_attention(context: ir.Context, mask: str, safe: bool, causal: bool) -> 
     np.testing.assert_allclose(got, want, rtol=2e-6, atol=2e-6)
 
 
+def test_attention_that_divides_last(context: ir.Context) -> None:
+    """``(exp(s - max) @ v) / sum`` is the same attention."""
+    from kc.kernels.reference import evaluate
+
+    text = attention_text(CAUSAL, False)
+    start, end = text.index("      %w = linalg.generic"), text.index("      return %r")
+    depth, rows = "tensor<2x5x4xf32>", "tensor<2x5xf32>"
+    text = f"""{text[:start]}
+      %u = linalg.batch_matmul ins(%e, %v : tensor<2x5x5xf32>, {depth}) outs(%dz : {depth}) -> {depth}
+      %r = linalg.generic {{indexing_maps = [affine_map<(h, i, d) -> (h, i, d)>, affine_map<(h, i, d) -> (h, i)>,
+          affine_map<(h, i, d) -> (h, i, d)>], iterator_types = ["parallel", "parallel", "parallel"]}}
+          ins(%u, %t : {depth}, {rows}) outs(%de : {depth}) {{
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %x = arith.divf %a, %b : f32
+        linalg.yield %x : f32
+      }} -> {depth}
+{text[end:]}"""
+    module = ir.Module.parse(text)
+    for phase in linalg.PHASES:
+        run_pipeline(module, phase.text())
+    (func,) = kernels_of(module)
+    kernel = analyze(func)
+    assert isinstance(kernel, E.Attention) and kernel.causal, kernel_text(kernel)
+    rng = np.random.default_rng(4)
+    arguments = [random_array(rng, (2, 5, 4), "f32") for _ in range(3)]
+    (want,) = run_linalg(text, "main", arguments)
+    (got,) = evaluate(kernel, [*arguments, np.empty((2, 5, 4), np.float32)])
+    np.testing.assert_allclose(got, want, rtol=2e-6, atol=2e-6)
+
+
 def test_weights_that_are_used_again_are_no_attention(context: ir.Context) -> None:
     """A program that also returns the probabilities needs them in memory: three kernels."""
     text = attention_text(NONE, False)
