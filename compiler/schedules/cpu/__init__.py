@@ -1,0 +1,1 @@
+"""Schedules of the CPU: loops and vectors over memrefs, one module a kernel family."""

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from kc.kernels.expr import Apply, Contraction, Kernel, Output, Window
@@ -15,7 +17,8 @@ class ConvolutionSchedule:
     """An implicit matrix product: sums over the window and the input channels.
 
     With channels last, rows are image positions and columns output channels; otherwise rows are output channels and
-    columns image positions, one image at a time. Nothing is materialised but the panels of the product.
+    columns image positions, one image at a time (all images when one has few positions). Nothing is materialised but
+    the panels of the product.
     """
 
     product: ContractionSchedule
@@ -60,6 +63,8 @@ def as_contraction(kernel: Window) -> Contraction | None:
     else:
         before = order.index(channels[0])
         outer = [dim for dim in places if order.index(dim) < before]
+        if _small(kernel, [dim for dim in places if dim not in outer]):
+            outer = []
         batch, m, n = [*shared, *outer], channels, [dim for dim in places if dim not in outer]
         lhs, rhs = weights, image
     new = {old: number for number, old in enumerate([*batch, *m, *n, *kernel.window])}
@@ -69,3 +74,13 @@ def as_contraction(kernel: Window) -> Contraction | None:
     dims = tuple(kernel.dims[old] for old in new)
     return Contraction(kernel.name, kernel.operands, dims, groups[0], groups[1], groups[2], groups[3],
                        rename(lhs, new), rename(rhs, new), rename(kernel.init, new), kernel.acc_type, outputs)
+
+
+def _small(kernel: Window, places: list[int]) -> bool:
+    """Whether an image leaves much of its last tile of columns empty, and sums are long enough for scalar stores."""
+    def product(dims: Sequence[int]) -> int | None:
+        sizes = [kernel.dims[dim].size for dim in dims]
+        return None if None in sizes else math.prod(size for size in sizes if size is not None)
+
+    columns, depth = product(places), product(kernel.window)
+    return columns is not None and depth is not None and columns < 256 and columns % 16 != 0 and depth >= 256
