@@ -18,6 +18,22 @@ import numpy as np
 
 _GUARD = 256  # bytes before and after every device buffer
 _FILL = 0xA5
+_DTYPES = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i64": np.int64,
+    "i32": np.int32,
+    "i16": np.int16,
+    "i8": np.int8,
+    "i1": np.bool_,
+    "ui64": np.uint64,
+    "ui32": np.uint32,
+    "ui8": np.uint8,
+    "complex64": np.complex64,
+    "complex128": np.complex128,
+}
 _FROM_C = ("memcpy", "memset", "memmove", "pow", "fmod", "fmodf")
 _NUMBERS = {"block_id": "bx", "thread_id": "tx", "grid_dim": "gx", "block_dim": "nx"}
 
@@ -28,18 +44,23 @@ def _truncate(value: float) -> float:
     return float(bits.astype(np.uint32).view(np.float32))
 
 
-def compile_to_outline(text: str, *, start: str = "linalg", kernels: bool = False, block: int = 32) -> Any:
-    """Parse ``text``, which stands at the level ``start``, and take it down the road to the phase ``gpu-outline``.
+def compile_to_outline(source: str | bytes, *, front_end: bool = False, kernels: bool = False, block: int = 32) -> Any:
+    """Take ``source``, linalg as text or (``front_end``) what a front end reads, down to the phase ``gpu-outline``.
 
     Without ``kernels`` no kernels are formed, every linalg op is mapped by itself; schedules are left out in any case,
     since what they build cannot be emulated. Blocks are small: a thread of a kernel with barriers is a thread here.
     """
     from kc.context import make_context, parse_module
+    from kc.frontends import load
     from kc.pipelines.roads import road
     from kc.pipelines.run import run_phases, up_to
     from kc.targets import get_target
 
-    module = parse_module(text, make_context(), "test.mlir")
+    if front_end:
+        loaded = load(source, "main")
+        module, start = loaded.module, loaded.level
+    else:
+        module, start = parse_module(source, make_context(), "test.mlir"), "linalg"
     left_out = ("gpu-schedule",) if kernels else ("gpu-schedule", "form-kernels")
     phases = [p for p in up_to(road(get_target("nvptx"), start), "gpu-outline", start) if p.name not in left_out]
     run_phases(module, phases, {"block": str(block)})
@@ -47,18 +68,16 @@ def compile_to_outline(text: str, *, start: str = "linalg", kernels: bool = Fals
 
 
 class Emulator:
-    """One program, ready to run. ``params`` are the trailing arguments of each entry that the compiler added
-    (constants).
-    """
+    """One program, ready to run; what the compiler made parameters of the entries is passed along."""
 
-    def __init__(self, module: Any, params: dict[str, list[np.ndarray]] | None = None) -> None:
+    def __init__(self, module: Any) -> None:
         from kc.codegen import emit, llvm_ir
         from kc.pass_manager import run_pipeline
         from kc.pipelines.nvptx import PHASES
         from kc.pipelines.run import run_phases
         from kc.targets.nvptx import kernel_table, split
 
-        self.params = params or {}
+        self.entries = _entries(module)
         self.kernels = _kernels(module)  # before the host's phase, which only wants the modules' symbols
         device = _as_functions(module)
         run_pipeline(module, "builtin.module(kc-convert-gpu-launch)")
@@ -166,12 +185,15 @@ class Emulator:
 
     # ------------------------------------------------------------------------------------------------------- calls
 
-    def __call__(self, *arrays: np.ndarray, entry: str = "main", results: list[tuple[Any, int]]) -> list[np.ndarray]:
-        """Call ``entry``; ``results`` gives (dtype, rank) of each result. Inputs are copied to device memory and
-        checked to be unchanged afterwards; everything but the results must be freed."""
+    def __call__(self, *arrays: np.ndarray, entry: str = "main") -> list[np.ndarray]:
+        """Call ``entry``. Inputs are copied to device memory, and must be unchanged afterwards; everything but the
+        results must be freed.
+        """
         before = set(self._allocations)
         inputs, descriptors = [], []
-        arrays = (*arrays, *self.params.get(entry, ()))
+        given = iter(arrays)
+        arguments, results = self.entries[entry]
+        arrays = tuple(next(given) if argument is None else argument for argument in arguments)
         for array in arrays:
             array = np.ascontiguousarray(array)
             pointer = self._alloc(array.nbytes)
@@ -197,6 +219,32 @@ class Emulator:
             self._free(pointer)
         assert set(self._allocations) == before, "device memory was leaked"
         return made
+
+
+def _entries(module: Any) -> dict[str, tuple[list[Any], list[tuple[Any, int]]]]:
+    """By entry: an array per argument that is a parameter (None for an input), (dtype, rank) of every result."""
+    import json
+
+    from kc.bindings import ir
+    from kc.params import ParamTable
+
+    table = ParamTable.of(module.context)
+    found = {}
+    for op in module.body.operations:
+        if "kc.signature" not in op.operation.attributes:
+            continue
+        signature = json.loads(ir.StringAttr(op.attributes["kc.signature"]).value)
+        arguments: list[Any] = []
+        for argument in signature["args"]:
+            if argument["kind"] == "param":
+                param = table[argument["param"]]
+                raw = np.frombuffer(param.tobytes(), np.uint8)
+                arguments.append(raw.view(_DTYPES[param.dtype]).reshape(param.shape))
+            else:
+                arguments.append(None)
+        results = [(_DTYPES[result["dtype"]], len(result["shape"])) for result in signature["results"]]
+        found[_name(op)] = (arguments, results)
+    return found
 
 
 class _Kernel:
