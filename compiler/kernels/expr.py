@@ -219,7 +219,8 @@ class Rows(Kernel):
     """Row kernels (softmax, norms, plain row reductions).
 
     The last ``ncols`` loops of ``dims`` are the row's columns, everything before numbers the rows. Every ``Reduce``
-    folds exactly the column loops. Outputs are row shaped (all loops) or one value a row (row loops only).
+    folds exactly the column loops and depends on every row loop. Outputs are row shaped (all loops) or one value a row
+    (row loops only). A plain reduction may read its columns with a stride (a sum over the first axis).
     """
 
     dims: tuple[Dim, ...] = ()
