@@ -6,16 +6,16 @@
 // CHECK-SAME: kc.impl = @relu__impl
 // CHECK: func.func private @relu__chunk(%[[X:.*]]: memref<?x16xf32>, %[[Y:.*]]: memref<?x16xf32>, %{{.*}}: index, %{{.*}}: index) attributes {kc.impl}
 // CHECK: memref.collapse_shape %[[X]] {{\[\[}}0, 1]] : memref<?x16xf32> into memref<?xf32>
-// CHECK: vector.load {{.*}} : memref<?xf32>, vector<8xf32>
-// CHECK: arith.maximumf {{.*}} : vector<8xf32>
-// CHECK: vector.store {{.*}} : memref<?xf32>, vector<8xf32>
+// CHECK: vector.load {{.*}} : memref<?xf32>, vector<16xf32>
+// CHECK: arith.maximumf {{.*}} : vector<16xf32>
+// CHECK: vector.store {{.*}} : memref<?xf32>, vector<16xf32>
 // CHECK: vector.maskedload
 // CHECK: vector.maskedstore
 // CHECK: func.func private @relu__impl(%{{.*}}: memref<?x16xf32>, %{{.*}}: memref<?x16xf32>) attributes {kc.impl}
 // CHECK: scf.parallel
 // CHECK: call @relu__chunk
 // WIDE-LABEL: func.func private @relu(
-// WIDE: vector.load {{.*}} : memref<?xf32>, vector<16xf32>
+// WIDE: vector.load {{.*}} : memref<?xf32>, vector<32xf32>
 // WIDE-NOT: scf.parallel
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func private @relu(%x: tensor<?x16xf32>, %out: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {kc.kernel, kc.kind = "map"} {
@@ -36,9 +36,9 @@ func.func private @relu(%x: tensor<?x16xf32>, %out: tensor<?x16xf32>) -> tensor<
 // CHECK-SAME: kc.impl = @sum__impl
 // CHECK: func.func private @sum__chunk
 // CHECK: builtin.unrealized_conversion_cast %{{.*}} : memref<5x100xbf16> to memref<5x100xi16>
-// CHECK: vector.load {{.*}} : memref<5x100xi16>, vector<8xi16>
-// CHECK: arith.addf {{.*}} : vector<8xf32>
-// CHECK: vector.reduction <add>, {{.*}} fastmath<reassoc> : vector<8xf32> into f32
+// CHECK: vector.load {{.*}} : memref<5x100xi16>, vector<16xi16>
+// CHECK: arith.addf {{.*}} : vector<16xf32>
+// CHECK: vector.reduction <add>, {{.*}} fastmath<reassoc> : vector<16xf32> into f32
 // CHECK: memref.store {{.*}} : memref<5xf32>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

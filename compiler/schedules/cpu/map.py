@@ -11,6 +11,7 @@ from kc.builder.expr import Emitter, wide
 from kc.kernels.expr import Expr, Index, Kernel, Load, Map, walk
 from kc.schedules.cpu.chunks import build_chunked
 from kc.schedules.cpu.machine import Machine
+from kc.schedules.cpu.rows_plan import costly
 from kc.schedules.cpu.space import Operands, Space, accesses, diagonal, merge, supported
 
 #: columns that a chunk of a one-loop kernel covers
@@ -47,8 +48,9 @@ class MapSchedule:
         if len(inner) != 1 or (space.loops and None in inner):
             return None
         types = {wide(node.type) for root in roots for node in walk(root)} - {"index", "i1"}
-        lanes = min((features.lanes(text) for text in types), default=features.lanes("f32"))
-        return cls(lanes, 4, 16 if _strided(space, inner.pop()) else 1, features)
+        # two registers a value: the machine overlaps what depends on nothing common
+        lanes = 2 * min((features.lanes(text) for text in types), default=features.lanes("f32"))
+        return cls(lanes, 1 if costly(roots) else 2, 16 if _strided(space, inner.pop()) else 1, features)
 
     def build(self, kernel: Kernel, module: Any) -> None:
         """See ``kc.schedules.Schedule``."""

@@ -12,7 +12,7 @@ from kc.kernels.expr import Apply, Const, Expr, Index, Kernel, Load, Reduce, Row
 from kc.schedules.cpu.chunks import build_chunked
 from kc.schedules.cpu.folds import FOLDS, across, combine, neutral
 from kc.schedules.cpu.machine import Machine
-from kc.schedules.cpu.rows_plan import Sweep, keep_in_output, plan, reductions
+from kc.schedules.cpu.rows_plan import Sweep, costly, keep_in_output, plan, reductions
 from kc.schedules.cpu.simplify import mark_nonpositive, uniform_divisors
 from kc.schedules.cpu.space import Operands, Space, accesses, diagonal, merge, supported
 
@@ -46,8 +46,9 @@ class RowsSchedule:
                 if coord.dim == columns and (axis != len(view.coords) - 1 or coord.scale != 1):
                     return None
         types = {wide(node.type) for root in roots for node in walk(root)} - {"index"}
-        lanes = min(features.lanes(text) for text in types)
-        return cls(lanes, max(features.vector_registers // 4, 1), features)
+        # two registers a value: the machine overlaps what depends on nothing common
+        lanes = 2 * min(features.lanes(text) for text in types)
+        return cls(lanes, 1 if costly(roots) else 2, features)
 
     def build(self, kernel: Kernel, module: Any) -> None:
         """See ``kc.schedules.Schedule``."""

@@ -8,10 +8,10 @@ from kc.builder.expr import wide
 from kc.kernels.expr import Apply, Coord, Expr, Load, Output, Reduce, walk
 from kc.kernels.rebuild import rebuild
 
-# ops whose result is worth keeping for a later sweep rather than computing again
-_COSTLY = frozenset({
-    "math.atan2", "math.cbrt", "math.cos", "math.erf", "math.exp", "math.exp2", "math.expm1", "math.log", "math.log1p",
-    "math.log2", "math.powf", "math.sin", "math.tanh",
+#: ops of many instructions: their results are worth keeping for a later sweep, their loops need no unrolling
+COSTLY = frozenset({
+    "math.atan2", "math.cbrt", "math.cos", "math.erf", "math.erfc", "math.exp", "math.exp2", "math.expm1", "math.log",
+    "math.log1p", "math.log2", "math.powf", "math.sin", "math.tanh",
 })
 
 
@@ -40,6 +40,11 @@ class Sweep:
 def reductions(roots: Sequence[Expr]) -> list[Reduce]:
     """Distinct reductions, inner ones first."""
     return list(dict.fromkeys(node for root in roots for node in walk(root) if isinstance(node, Reduce)))
+
+
+def costly(roots: Sequence[Expr]) -> bool:
+    """Whether some value takes many instructions."""
+    return any(isinstance(node, Apply) and node.op in COSTLY for root in roots for node in walk(root))
 
 
 def inside(root: Expr) -> list[Expr]:
@@ -112,4 +117,4 @@ def keep_in_output(sweeps: Sequence[Sweep], varies: Callable[[Expr], bool]) -> O
 
 
 def _costly(node: Expr, varies: Callable[[Expr], bool]) -> bool:
-    return node.type != "i1" and any(isinstance(n, Apply) and n.op in _COSTLY and varies(n) for n in inside(node))
+    return node.type != "i1" and any(isinstance(n, Apply) and n.op in COSTLY and varies(n) for n in inside(node))
