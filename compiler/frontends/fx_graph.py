@@ -155,3 +155,14 @@ def symbols(graph: torch.fx.Graph) -> list[list[str]]:
         for node in graph.nodes
         if node.op == "placeholder"
     ]
+
+
+#: PyTorch's unsigned integers and their names in a signature
+_UNSIGNED = {torch.uint8: "ui8", torch.uint16: "ui16", torch.uint32: "ui32", torch.uint64: "ui64"}
+
+
+def unsigned(graph: torch.fx.Graph) -> tuple[list[str | None], list[str | None]]:
+    """For each placeholder and each result, the name of its type when that is an unsigned integer."""
+    results = next(node for node in graph.nodes if node.op == "output").args[0]
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    return tuple([_UNSIGNED.get(n.meta["val"].dtype) for n in nodes] for nodes in (inputs, results))  # type: ignore[return-value]

@@ -179,12 +179,22 @@ def import_graph(graph: torch.fx.Graph, entry: str, inputs: int) -> ir.Module:
     functions = {f.operation.attributes["sym_name"].value: f for f in module.body.operations}
     function = functions[entry].operation
     attributes = []
+    inputs_unsigned, results_unsigned = fx_graph.unsigned(graph)
     with context:
         for index, dims in enumerate(fx_graph.symbols(graph)):
-            entry_attributes = {"kc.dims": ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims])}
+            entry_attributes: dict[str, ir.Attribute] = {
+                "kc.dims": ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims]), **_dtype(inputs_unsigned[index])
+            }
             if index >= inputs:
                 number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), index - inputs)
                 entry_attributes["kc.param"] = number
             attributes.append(ir.DictAttr.get(entry_attributes))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        results = [ir.DictAttr.get(_dtype(name)) for name in results_unsigned]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get(results)
     return module
+
+
+def _dtype(name: str | None) -> dict[str, ir.Attribute]:
+    """The attribute that keeps an unsigned type's name: linalg has integers without signs only."""
+    return {} if name is None else {"kc.dtype": ir.StringAttr.get(name)}

@@ -145,3 +145,15 @@ def test_structure_and_constants_are_checked() -> None:
         compiled(x, 3)
     with pytest.raises(kc.KcError, match="structure"):
         compiled(x)
+
+
+def test_unsigned_bytes_keep_their_type() -> None:
+    class Invert(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return 255 - x, x.float() / 2
+
+    compiled = kc.torch.compile(Invert(), (torch.zeros(4, dtype=torch.uint8),))
+    x = torch.tensor([0, 1, 200, 255], dtype=torch.uint8)
+    inverted, halves = compiled(x)
+    assert inverted.dtype == torch.uint8 and torch.equal(inverted, 255 - x)
+    assert torch.equal(halves, x.float() / 2)
