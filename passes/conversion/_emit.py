@@ -337,6 +337,8 @@ class Emitter:
     ) -> ir.Value:
         """``tensor.extract_slice``; the slice must be in bounds. Sizes follow ``type_`` where it is static."""
         sizes = [s if known is None else known for s, known in zip(sizes, shape_of(type_), strict=True)]
+        if 0 in shape_of(type_):  # of a tensor without elements MLIR takes even offset 0 for out of bounds
+            return self.empty(type_, sizes)
         return self._slice("tensor.extract_slice", [tensor], offsets, sizes, strides, type_)
 
     def insert_slice(
@@ -348,6 +350,8 @@ class Emitter:
         strides: Sequence[Index],
     ) -> ir.Value:
         sizes = [s if known is None else known for s, known in zip(sizes, shape_of(source), strict=True)]
+        if 0 in shape_of(source):
+            return dest
         return self._slice("tensor.insert_slice", [source, dest], offsets, sizes, strides, dest.type)
 
     def _slice(
@@ -360,8 +364,6 @@ class Emitter:
         type_: ir.Type,
     ) -> ir.Value:
         attributes: dict[str, ir.Attribute] = {}
-        # an empty slice may start at the very end, which MLIR takes for out of bounds
-        offsets = [0 if isinstance(n, int) and n == 0 else o for o, n in zip(offsets, sizes, strict=True)]
         operands = list(tensors)
         segments = [1] * len(tensors)
         for key, values in (("offsets", offsets), ("sizes", sizes), ("strides", strides)):

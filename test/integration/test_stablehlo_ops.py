@@ -591,6 +591,22 @@ def test_shaped(name: str):
             np.testing.assert_array_equal(a, b)
 
 
+def test_slices_of_empty_tensors():
+    text = """
+    func.func @main(%x: tensor<3x0xf32>, %y: tensor<2x0xf32>, %i: tensor<i32>)
+        -> (tensor<1x0xf32>, tensor<5x0xf32>, tensor<2x0xf32>, tensor<3x0xf32>) {
+      %0 = stablehlo.slice %x [1:3:2, 0:0:3] : (tensor<3x0xf32>) -> tensor<1x0xf32>
+      %1 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<3x0xf32>, tensor<2x0xf32>) -> tensor<5x0xf32>
+      %2 = stablehlo.dynamic_slice %x, %i, %i, sizes = [2, 0]
+        : (tensor<3x0xf32>, tensor<i32>, tensor<i32>) -> tensor<2x0xf32>
+      %3 = stablehlo.dynamic_update_slice %x, %y, %i, %i
+        : (tensor<3x0xf32>, tensor<2x0xf32>, tensor<i32>, tensor<i32>) -> tensor<3x0xf32>
+      return %0, %1, %2, %3 : tensor<1x0xf32>, tensor<5x0xf32>, tensor<2x0xf32>, tensor<3x0xf32>
+    }"""
+    results = kc.compile(text)(np.zeros((3, 0), np.float32), np.zeros((2, 0), np.float32), np.int32(1))
+    assert [r.shape for r in results] == [(1, 0), (5, 0), (2, 0), (3, 0)]
+
+
 def test_empty_tensors():
     """The interpreter aborts on these."""
     text = """
