@@ -31,6 +31,7 @@ REGISTRY: dict[str, str] = {
     "kc-gpu-math-intrinsics": "kc.passes.gpu.math_intrinsics:GpuMathIntrinsics",
     "kc-gpu-merge-kernels": "kc.passes.gpu.merge_kernels:GpuMergeKernels",
     "kc-host-scalars": "kc.passes.linalg.host_scalars:HostScalars",
+    "kc-legalize-arg-max": "kc.passes.linalg.legalize_arg_max:LegalizeArgMax",
     "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",
     "kc-legalize-quantized": "kc.passes.stablehlo.legalize_quantized:LegalizeQuantized",
     "kc-linalg-to-loops": "kc.passes.loops.linalg_to_loops:LinalgToLoops",

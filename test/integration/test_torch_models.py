@@ -157,3 +157,16 @@ def test_unsigned_bytes_keep_their_type() -> None:
     inverted, halves = compiled(x)
     assert inverted.dtype == torch.uint8 and torch.equal(inverted, 255 - x)
     assert torch.equal(halves, x.float() / 2)
+
+
+def test_arg_max_finds_the_first_nan() -> None:
+    class Extremes(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return x.argmax(-1), x.argmin(-1), *x.max(-1), *x.min(-1)
+
+    nan = float("nan")
+    x = torch.tensor([[1.0, nan, 3.0, nan], [2.0, 2.0, -1.0, -1.0], [nan, 5.0, 6.0, 7.0]])
+    compiled = kc.torch.compile(Extremes(), (torch.zeros(3, 4),))
+    for got, want in zip(compiled(x), Extremes()(x), strict=True):
+        assert torch.equal(torch.nan_to_num(got, 99) if got.is_floating_point() else got,
+                           torch.nan_to_num(want, 99) if want.is_floating_point() else want)
