@@ -19,8 +19,8 @@ class LegalizeArgMax(Pass):
     """Let the index of a max or min reduction follow its value when that is NaN.
 
     torch-mlir reduces value and index side by side: the value by ``maximumf``, which keeps NaN, the index by an
-    ordered comparison, which never takes a NaN's place. PyTorch returns the place of the first NaN, and so does this pass: a new
-    element is taken when it is larger or NaN, unless the best one so far is NaN already.
+    ordered comparison, which never takes a NaN's place. PyTorch returns the place of the first NaN, and so does this
+    pass: a new element is taken when it is larger or NaN, unless the best one so far is NaN already.
 
     Before::
 
