@@ -6,6 +6,7 @@ clusters. """
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from kc.bindings import ir
 from kc.kernels import expr as E
@@ -152,6 +153,8 @@ class Clustering:
         """Whether reading ``value`` in the order of its axes reads an argument in that order, or nothing."""
         number = self.graph.definition.get(value)
         while number is not None and self.graph.roles[number] is Role.VIEW:
+            if len(self.graph.ops[number].operands) > 1:
+                return False  # a position or an extent may be computed from the cluster's own results
             value = self.graph.ops[number].operands[0]
             number = self.graph.definition.get(value)
         if number is None or self.graph.roles[number] is Role.OTHER:
@@ -238,6 +241,8 @@ class Clustering:
         )
         if not all(isinstance(value.type, ir.RankedTensorType) for value in closure.results):
             return E.General("", operands, "a result that is not a tensor")
+        if self._waits_for(closure.leaves, members):
+            return E.General("", operands, "an operand that depends on its own results")
         out_args = range(len(numbers), len(operands))
         destinations = dict(zip(closure.results, out_args, strict=True))
         # Extents matter where shapes are dynamic; equal static ones are equal without being told.
@@ -247,6 +252,13 @@ class Clustering:
             return classify(draft(reader, "", operands, closure.results, out_args))
         except Unreadable as error:
             return E.General("", operands, str(error))
+
+    def _waits_for(self, leaves: Sequence[ir.Value], members: Sequence[int]) -> bool:
+        """Whether a leaf is a view or a scalar that depends on one of ``members``: a slice at a computed position."""
+        inside = set(members)
+        sources = [self.graph.definition.get(leaf) for leaf in leaves]
+        outer = [s for s in sources if s is not None and self.graph.roles[s] not in (Role.COMPUTE, Role.OTHER)]
+        return not inside.isdisjoint(self.closures.producers(outer))
 
     def _is_dynamic(self, number: int) -> bool:
         known = self._dynamic.get(number)

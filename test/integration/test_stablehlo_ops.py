@@ -716,3 +716,28 @@ def test_batch_norms():
         step[at] = 1e-6
         numeric[at] = ((norm(wide + step) - norm(wide - step)) * g).sum() / 2e-6
     np.testing.assert_allclose(dx, numeric, rtol=1e-3, atol=1e-4)
+
+
+def test_slices_at_positions_that_the_kernel_itself_would_compute():
+    # fused with what it slices at, the consumer would wait for its own result
+    text = """
+    func.func @main(%a: tensor<8xi32>, %c: tensor<17xi32>) -> (tensor<8xi32>, tensor<4xi32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %n = stablehlo.negate %a : tensor<8xi32>
+      %0 = stablehlo.slice %n [3:4] : (tensor<8xi32>) -> tensor<1xi32>
+      %i = stablehlo.reshape %0 : (tensor<1xi32>) -> tensor<i32>
+      %1 = stablehlo.dynamic_slice %c, %i, sizes = [8] : (tensor<17xi32>, tensor<i32>) -> tensor<8xi32>
+      %2 = stablehlo.add %n, %1 : tensor<8xi32>
+      %sum = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<8xi32>, tensor<i32>) -> tensor<i32>
+      %j = stablehlo.negate %sum : tensor<i32>
+      %k = stablehlo.negate %c : tensor<17xi32>
+      %3 = stablehlo.dynamic_slice %k, %j, sizes = [13] : (tensor<17xi32>, tensor<i32>) -> tensor<13xi32>
+      %4 = stablehlo.dynamic_slice %3, %i, sizes = [4] : (tensor<13xi32>, tensor<i32>) -> tensor<4xi32>
+      %5 = stablehlo.negate %4 : tensor<4xi32>
+      return %2, %5 : tensor<8xi32>, tensor<4xi32>
+    }"""
+    a, c = np.array([1, 2, 3, -5, -1, -1, -1, -1], np.int32), np.arange(100, 117, dtype=np.int32)
+    first, second = kc.compile(text)(a, c)
+    np.testing.assert_array_equal(first, -a + c[5:13])
+    np.testing.assert_array_equal(second, c[3:][5:9])
