@@ -109,7 +109,11 @@ def _position(loc: Any) -> Location | None:
 def from_mlir(diagnostic: ir.Diagnostic) -> Diagnostic:
     """Copy a diagnostic out of MLIR (it is only valid inside the handler)."""
     notes = tuple(map(from_mlir, diagnostic.notes))
-    return Diagnostic(diagnostic.severity.name.lower(), _position(diagnostic.location), diagnostic.message, notes)
+    try:
+        message = diagnostic.message
+    except (RuntimeError, UnicodeDecodeError):  # damaged bytecode can name an op in bytes that are no UTF-8
+        message = "a message that is not UTF-8"
+    return Diagnostic(diagnostic.severity.name.lower(), _position(diagnostic.location), message, notes)
 
 
 def _renamed(diagnostic: Diagnostic, rename: Mapping[str, str]) -> Diagnostic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from kc.errors import CompileError, InputError
+from kc.errors import CompileError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -54,7 +54,7 @@ def load(source: str | bytes | os.PathLike[str] | Any, entry: str = "main") -> i
     ``source``: a path; MLIR text; MLIR bytecode or a portable artifact as bytes (in a file, too); or a module of kc's
     or another MLIR binding (JAX's). Locations in the source are kept, a file's name is in them. Raises InputError when
     the source is none of these, is cut short, does not verify, uses a dialect kc does not know, or has no function
-    ``entry``.
+    ``entry``; UnsupportedError when functions call each other in a circle.
     """
     from kc.bindings import ir
 
@@ -65,6 +65,7 @@ def load(source: str | bytes | os.PathLike[str] | Any, entry: str = "main") -> i
     _upgrade(module)
     _check_dialects(module)
     _check_entry(module, entry)
+    _check_calls(module)
     return module
 
 
@@ -204,3 +205,37 @@ def _check_entry(module: ir.Module, entry: str) -> None:
     if entry in functions:
         raise InputError(f"function '{entry}' is private; the public functions of the module are {public or 'none'}")
     raise InputError(f"the module has no function '{entry}'; its public functions are {public or 'none'}")
+
+
+def _check_calls(module: ir.Module) -> None:
+    """Refuses functions that call themselves, directly or through others: nothing would end the calls."""
+    from kc.diagnostics import Diagnostic, location_of
+    from kc.rewrite import walk_ops
+
+    functions = [view.operation for view in module.body.operations if view.operation.name == "func.func"]
+    if not any(walk_ops(function, ["func.call"]) for function in functions):
+        return
+    calls = {
+        str(function.attributes["sym_name"]).strip('"'): {
+            str(call.attributes["callee"]).lstrip("@").strip('"'): call for call in walk_ops(function, ["func.call"])
+        }
+        for function in functions
+    }
+    callers = {name: sum(name in callees for callees in calls.values()) for name in calls}
+    ready = [name for name, count in callers.items() if count == 0]
+    while ready:
+        for callee in calls.pop(ready.pop()):
+            if callee in callers:
+                callers[callee] -= 1
+                if callers[callee] == 0:
+                    ready.append(callee)
+    while ends := [name for name, callees in calls.items() if calls.keys().isdisjoint(callees)]:
+        for name in ends:  # called from a circle, but not on it
+            del calls[name]
+    for name, callees in calls.items():
+        for callee, call in callees.items():
+            if callee in calls:
+                text = f"this call in '{name}' closes a circle: '{callee}' calls '{name}', itself or through others"
+                hint = Diagnostic("note", None, "use stablehlo.while for what is repeated")
+                found = Diagnostic("error", location_of(call), text, (hint,))
+                raise UnsupportedError("kc does not compile recursive functions", (found,))

@@ -7,7 +7,7 @@ import pytest
 
 from kc.bindings import ir
 from kc.context import load_dialect, make_context, parse_module, verify
-from kc.diagnostics import Diagnostic, DiagnosticSink, Location, capture, location_of, render
+from kc.diagnostics import Diagnostic, DiagnosticSink, Location, capture, from_mlir, location_of, render
 from kc.errors import CompileError, InputError
 from kc.record import Record
 
@@ -159,3 +159,19 @@ def test_records() -> None:
     for bad in (lambda: Point(), lambda: Point(1, 2, 3), lambda: Point(1, x=1), lambda: Point(1, z=1)):  # type: ignore
         with pytest.raises(TypeError):
             bad()
+
+
+def test_a_message_that_is_not_utf8():
+    class Damaged:
+        notes = ()
+        severity = ir.DiagnosticSeverity.ERROR
+
+        def __init__(self, location: ir.Location):
+            self.location = location
+
+        @property
+        def message(self) -> str:
+            raise RuntimeError("nanobind::detail::str_from_cstr_and_size(): conversion error!")
+
+    with make_context():
+        assert "UTF-8" in from_mlir(Damaged(ir.Location.unknown())).message

@@ -110,6 +110,25 @@ def test_entry():
         stablehlo.load(TEXT, "twice")
 
 
+@pytest.mark.parametrize("callee", ["main", "there"])
+def test_recursion(callee: str):
+    text = f"""
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = call @{callee}(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }}
+    func.func private @there(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = call @back(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }}
+    func.func private @back(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %0 = call @there(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }}"""
+    with pytest.raises(UnsupportedError, match="recursive"):
+        stablehlo.load(text)
+
+
 def test_an_op_that_is_too_new_for_a_version():
     module = parse_module(
         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = stablehlo.tan %x : tensor<2xf32>\n"
