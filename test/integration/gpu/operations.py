@@ -98,7 +98,7 @@ def cases() -> dict[str, Case]:
         "integers": (
             lambda a, b: (a // b, a % b, a ^ b, lax.population_count(a)),
             (ints[0], ints[1]),
-            lambda a, b: (a // b, a % b, a ^ b, np.array([bin(v & 0xFFFFFFFF).count("1") for v in a], np.int32)),
+            lambda a, b: (a // b, a % b, a ^ b, np.array([bin(int(v) & 0xFFFFFFFF).count("1") for v in a], np.int32)),
         ),
         "fmod": (lambda a, b: jnp.fmod(a, b), tuple(magnitudes), np.fmod),
         "complex": (lambda a: (jnp.abs(a * a), jnp.exp(a).real), (z,), lambda a: (np.abs(a * a), np.exp(a).real)),
