@@ -7,6 +7,7 @@ takes those out of the graph and records in a ``Plan`` how to put them back arou
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -107,6 +108,7 @@ def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[
     for node in new.nodes:  # kc's target decides where things live; the importer knows the CPU only
         node.args = torch.fx.node.map_aggregate(node.args, _on_cpu)
         node.kwargs = torch.fx.node.map_aggregate(node.kwargs, _on_cpu)
+    _promote_unsigned(new)
     new.lint()
     symints = _symint_function(graph, numbers) if numbers else None
     return new, Plan([position[node.name] for node in tensors], plan, symints)
@@ -114,6 +116,30 @@ def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[
 
 def _on_cpu(value: Any) -> Any:
     return torch.device("cpu") if isinstance(value, torch.device) else value
+
+
+def _promote_unsigned(graph: torch.fx.Graph) -> None:
+    """Write out the promotion of unsigned bytes that meet another type: the importer would extend their sign."""
+    for node in list(graph.nodes):
+        if node.op != "call_function" or torch.Tag.pointwise not in getattr(node.target, "tags", ()):
+            continue
+        tensors = [a for a in node.args if isinstance(a, torch.fx.Node) and isinstance(a.meta.get("val"), torch.Tensor)]
+        values = [a.meta["val"] for a in tensors if a.meta["val"].dtype != torch.bool]
+        bytes_ = [a for a in tensors if a.meta["val"].dtype == torch.uint8]
+        others = [v for v in values if v.dtype != torch.uint8]
+        if not bytes_ or not others:
+            continue
+        for argument in bytes_:
+            value = argument.meta["val"]
+            dtype = functools.reduce(torch.promote_types, (torch.result_type(value, other) for other in others))
+            if dtype == torch.uint8:
+                continue
+            with graph.inserting_before(node):
+                wide = graph.call_function(torch.ops.prims.convert_element_type.default, (argument, dtype))
+            with value.fake_mode:
+                wide.meta = {**argument.meta, "val": value.to(dtype)}
+            wide.meta.pop("tensor_meta", None)
+            node.replace_input_with(argument, wide)
 
 
 def _is_number(node: torch.fx.Node) -> bool:

@@ -119,6 +119,95 @@ def rms_norm(
     return result.to(x.dtype)
 
 
+def group_norm(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    n: int,
+    channels: int,
+    _area: int,
+    groups: int,
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Group norm of ``x`` [N, C, …]: result, mean and 1 / sqrt(variance + eps) of each group [N, groups]."""
+    wide = x.to(_wide(x.dtype)).unflatten(1, (groups, channels // groups))
+    axes = list(range(2, wide.dim()))
+    mean = wide.mean(axes, keepdim=True)
+    centered = wide - mean
+    scale = torch.rsqrt((centered * centered).mean(axes, keepdim=True) + eps)
+    result = (centered * scale).flatten(1, 2)
+    shape = [1, channels] + [1] * (x.dim() - 2)
+    if weight is not None:
+        result = result * weight.view(shape)
+    if bias is not None:
+        result = result + bias.view(shape)
+    return result.to(x.dtype), mean.view(n, groups), scale.view(n, groups)
+
+
+def constant_pad_nd(x: torch.Tensor, pad: Sequence[int], value: float = 0) -> torch.Tensor:
+    """Padding, innermost axis first; a negative one cuts the axis and is done first."""
+    if all(amount >= 0 for amount in pad):
+        return NotImplemented
+    for number in range(len(pad) // 2):
+        axis = x.dim() - 1 - number
+        low, high = (max(0, -amount) for amount in pad[2 * number : 2 * number + 2])
+        if low or high:
+            x = x.narrow(axis, low, x.size(axis) - low - high)
+    return aten.constant_pad_nd(x, [max(0, amount) for amount in pad], value)
+
+
+def maximum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The larger of two values; NaN if either is (the importer's own lowering loses it)."""
+    a, b = _promoted(a, b)
+    return torch.where((a > b) | (a != a), a, b) if a.is_floating_point() else torch.where(a > b, a, b)
+
+
+def minimum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The smaller of two values; NaN if either is."""
+    a, b = _promoted(a, b)
+    return torch.where((a < b) | (a != a), a, b) if a.is_floating_point() else torch.where(a < b, a, b)
+
+
+def clamp(x: torch.Tensor, low: Any = None, high: Any = None) -> torch.Tensor:
+    """``x`` held between numbers or tensors ``low`` and ``high``; NaN stays NaN."""
+    for bound, pick in ((low, maximum), (high, minimum)):
+        if bound is not None:
+            if not isinstance(bound, torch.Tensor):
+                bound = torch.full((), bound, dtype=torch.result_type(x, bound), device=x.device)
+            x = pick(x, bound)
+    return x
+
+
+def _promoted(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    dtype = torch.promote_types(a.dtype, b.dtype) if a.dim() and b.dim() else torch.result_type(a, b)
+    return a.to(dtype), b.to(dtype)
+
+
+def _through(dtype: torch.dtype, operator: Any, back: bool) -> Callable[..., Any]:
+    """``operator`` on bytes without a sign, computed in ``dtype``: the importer takes them for signed, or narrow."""
+
+    def decomposed(x: torch.Tensor, *rest: Any, **keywords: Any) -> Any:
+        if x.dtype != torch.uint8 or keywords.get("dtype") is not None:
+            return NotImplemented
+        others = [y for y in rest if isinstance(y, torch.Tensor) and y.dtype != torch.uint8]
+        if others:
+            return operator(x.to(torch.result_type(x, others[0])), *rest, **keywords)
+        wider = [y.to(dtype) if isinstance(y, torch.Tensor) else y for y in rest]
+        result = operator(x.to(dtype), *wider, **keywords)
+        return result.to(torch.uint8) if back and not any(isinstance(y, float) for y in rest) else result
+
+    return decomposed
+
+
+#: reductions of bytes have 64-bit results, the others bytes
+_SUMS = (aten.sum.default, aten.sum.dim_IntList, aten.prod.default, aten.prod.dim_int, aten.cumsum.default)
+_BYTES = (
+    aten.neg.default, aten.mul.Tensor, aten.mul.Scalar, aten.floor_divide.default, aten.floor_divide.Scalar,
+    aten.remainder.Tensor, aten.remainder.Scalar, aten.fmod.Tensor, aten.fmod.Scalar, aten.div.Tensor_mode,
+    aten.div.Scalar_mode,
+)
+
+
 def table() -> dict[Any, Callable[..., Any]]:
     """Operator -> decomposition, for ``ExportedProgram.run_decompositions`` and AOTAutograd."""
     from kc.bindings import fx_decomp_util
@@ -129,6 +218,14 @@ def table() -> dict[Any, Callable[..., Any]]:
     result[aten._log_softmax.default] = log_softmax
     result[aten.native_layer_norm.default] = native_layer_norm
     result[aten.rms_norm.default] = rms_norm
+    result[aten.native_group_norm.default] = group_norm
+    result[aten.constant_pad_nd.default] = constant_pad_nd
+    result[aten.maximum.default], result[aten.minimum.default] = maximum, minimum
+    result[aten.clamp.default] = result[aten.clamp.Tensor] = clamp
+    result[aten.clamp_min.default] = result[aten.clamp_min.Tensor] = clamp
+    result[aten.clamp_max.default] = result[aten.clamp_max.Tensor] = lambda x, high: clamp(x, None, high)
+    result |= {operator: _through(torch.int64, operator, back=False) for operator in _SUMS}
+    result |= {operator: _through(torch.int16, operator, back=True) for operator in _BYTES}
     # torch-mlir reads linear and matmul of any rank as they are. Decomposed, they become views that merge
     # dimensions, and the importer miscompiles a view that merges two dynamic ones (llvm/torch-mlir#4743).
     for kept in (aten.linear.default, aten.matmul.default):

@@ -170,3 +170,55 @@ def test_arg_max_finds_the_first_nan() -> None:
     for got, want in zip(compiled(x), Extremes()(x), strict=True):
         assert torch.equal(torch.nan_to_num(got, 99) if got.is_floating_point() else got,
                            torch.nan_to_num(want, 99) if want.is_floating_point() else want)
+
+
+class Call(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Any):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        return self.function(*inputs)
+
+
+NAN = float("nan")
+FLOATS = torch.tensor([1.0, NAN, 3.0, 4.0, -5.0]), torch.tensor([2.0, 2.0, NAN, 1.0, -0.0])
+INTEGERS = torch.tensor([7, -7, 7, -7, 0]), torch.tensor([2, 2, -2, -2, 3])
+BYTES = torch.tensor([[0, 100, 200, 255]], dtype=torch.uint8)
+SPECIAL = {
+    "maximum": (torch.maximum, FLOATS),
+    "minimum": (torch.minimum, FLOATS),
+    "maximum-integers": (torch.maximum, INTEGERS),
+    "clamp": (lambda a, b: (a.clamp(-1, 1), a.clamp(min=b), a.clamp_max(2), b.clamp_min(0.5)), FLOATS),
+    "floor-divide": (lambda a, b: (a // b, a % b, torch.fmod(a, b), torch.div(a, b, rounding_mode="trunc")), INTEGERS),
+    "smallest-by-minus-one": (lambda a, b: a // b, (torch.tensor([-(2**31)] * 3, dtype=torch.int32),
+                                                    torch.tensor([-1] * 3, dtype=torch.int32))),
+    "bytes": (lambda a: (a + 200, a * 3, a >> 1, -a, a > 100, a // 3, a % 7, a.float()), (BYTES,)),
+    "bytes-and-others": (lambda a, b: (a * b, a % b, a * 1.5, b * a), (BYTES, torch.tensor([[70000, 3, -4, 5]]))),
+    "byte-sums": (lambda a: (a.sum(), a.sum(1), a.prod(), a.cumsum(1), a.max(1)[0]), (BYTES,)),
+    "negative-pad": (lambda a: torch.nn.functional.pad(a, (1, 2, -1, 1)), (torch.arange(40.0).view(2, 4, 5),)),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_values_are_those_of_eager(name: str) -> None:
+    """NaN, integer edges and unsigned bytes, bit for bit."""
+    function, inputs = SPECIAL[name]
+    results, answers = kc.torch.compile(Call(function), inputs)(*inputs), function(*inputs)
+    for got, want in zip(*map(torch.utils._pytree.tree_leaves, (results, answers)), strict=True):
+        assert got.dtype == want.dtype and torch.allclose(got, want, rtol=0, atol=0, equal_nan=True), (got, want)
+
+
+def test_division_by_zero_does_not_trap() -> None:
+    a, b = INTEGERS
+    compiled = kc.torch.compile(Call(lambda a, b: (a // b, a % b, torch.fmod(a, b))), INTEGERS)
+    assert [r.shape for r in compiled(a, torch.zeros_like(b))] == [a.shape] * 3
+
+
+def test_group_norm() -> None:
+    torch.manual_seed(0)
+    norm, x = torch.nn.GroupNorm(2, 6), torch.randn(3, 6, 5, 7)
+    torch.nn.init.normal_(norm.weight)
+    assert error(kc.torch.compile(norm, (x,))(x), norm.double()(x.double())) < 2e-6
