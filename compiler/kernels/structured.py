@@ -131,6 +131,8 @@ def _body(block: ir.Block) -> tuple[tuple[BodyOp, ...], tuple[tuple[str, Any], .
         if op.name == "linalg.yield":
             yields = args
             break
+        if op.name == "cf.assert":  # an expression has no place for it, and without it the check would be lost
+            raise Unreadable("an assertion in the body")
         pure = len(op.results) == 1 and len(op.regions) == 0
         value = None
         attrs: tuple[tuple[str, str], ...] = ()

@@ -17,7 +17,8 @@ PHASES = (
         "torch ops to linalg on tensors; index checks kept and made memory-safe",
         "torch",
         "linalg",
-        "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline,kc-legalize-asserts,kc-legalize-arg-max,"
+        "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline,kc-convert-tm-tensor,"
+        "kc-legalize-asserts,kc-legalize-arg-max,kc-guard-divisions,"
         "kc-fold-float-constants,canonicalize,cse)",
     ),
 )

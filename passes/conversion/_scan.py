@@ -49,6 +49,8 @@ def scan(
 ) -> list[ir.Value]:
     """Each element combined with ``initial`` and all elements before it (after it when ``reverse``), in order.
 
+    An empty ``initial`` is none: the first element then stands for itself.
+
     In the round with distance d every element is combined with the one d away, whose value stands for d elements by
     then (Hillis and Steele, "Data parallel algorithms", 1986): n log n combinations, all of a round in parallel.
     """
@@ -77,6 +79,8 @@ def scan(
         return [i.index(i.mul(distance, 2)), *i.generic(tensors, outs, maps, ["parallel"] * rank, body)]
 
     scanned = e.while_([e.index(1), *inputs], lambda i, c: i.cmpi("slt", c[0], size), round_)[1:]
+    if not initial:
+        return scanned
 
     def start(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
         return combine(i, [*a[: len(inputs)], *initial])
