@@ -51,6 +51,12 @@ def _run(args: argparse.Namespace) -> int:
     except (KcError, ArgumentError, RuntimeFailure) as error:
         print(f"kc {args.command}: {error}", file=sys.stderr)
         return 1
+    except ModuleNotFoundError as error:  # an installation without the compiler, which runs artifacts only
+        if error.name is None or error.name.partition(".")[0] not in ("torch_mlir", "llvmlite"):
+            raise
+        missing = f"this needs the compiler, and {error.name} is not installed (see kc doctor)"
+        print(f"kc {args.command}: {missing}", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # the reader of our output went away, as `kc lower … | head` does
         sys.stderr.close()
         return 1

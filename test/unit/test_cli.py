@@ -157,3 +157,10 @@ def test_bad_input_is_explained(tmp_path: Path, add: Path, words: tuple[str, ...
     assert message in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_without_the_compiler_it_says_so(tmp_path: Path, add: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['torch_mlir'] = None\n")
+    done = kc("compile", str(add), "-o", "a.kca", code=1, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert "needs the compiler, and torch_mlir is not installed" in done.stderr
+    assert "Traceback" not in done.stderr

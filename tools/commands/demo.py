@@ -38,11 +38,12 @@ def run(args: argparse.Namespace) -> int:
     executable = _descend(source, "cpu", folder / "cpu")
     inputs = run_command.generate(executable.manifest["entries"]["main"]["args"], seed=0)
     inputs = [x * 0.05 if x.ndim == 2 and i else x for i, x in enumerate(inputs)]  # weights of a trained model's size
+    executable(*inputs)  # the first call loads the code
     started = time.process_time()
     (result,) = executable(*inputs)
     elapsed = (time.process_time() - started) * 1e3
     difference = abs(result.astype("float64") - _reference(*inputs)).max()
-    print(f"\nrun on the CPU in {elapsed:.2f} ms; off NumPy in float64 by at most {difference:.1e}")
+    print(f"\nrun on the CPU in {elapsed:.2f} ms of CPU time; off NumPy in float64 by at most {difference:.1e}")
     executable.save(folder / "mlp.kca")
     _write(folder / "mlp.o", executable.forms()["object"]())
 
