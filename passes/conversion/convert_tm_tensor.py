@@ -11,7 +11,7 @@ from kc.pass_base import Pass, PassContext
 from kc.passes.conversion._emit import CMPF, CMPI, Emitter, Index, element, int_type, is_float, ranked, width
 from kc.passes.conversion._merge_sort import merge_sort
 from kc.passes.conversion._scan import scan
-from kc.rewrite import replace_op, walk_ops
+from kc.rewrite import erase_op, replace_op, walk_ops
 
 _WORKS = "scatter, index_put, sort, topk, cumsum and cumprod work"
 
@@ -25,6 +25,7 @@ class ConvertTmTensor(Pass):
       where the device cannot raise); its update is left out in any case.
     * ``sort``: the stable merge sort. NaN is the largest number, as in PyTorch: last in ascending order.
     * ``scan``: inclusive scans in logarithmically many parallel rounds; sums and products of f16 and bf16 in f32.
+      The logarithm of a cumulative sum of exponentials is scanned by log(exp(a) + exp(b)), which does not overflow.
 
     Before::
 
@@ -47,13 +48,13 @@ class ConvertTmTensor(Pass):
     name: ClassVar[str] = "kc-convert-tm-tensor"
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[tuple[str, str]] = ("torch", "linalg")
-    dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "linalg", "scf", "tensor")
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "linalg", "math", "scf", "tensor")
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         convert = {"tm_tensor.scatter": _scatter, "tm_tensor.sort": _sort, "tm_tensor.scan": _scan}
-        for found in walk_ops(op):
-            if not found.name.startswith("tm_tensor.") or found.name == "tm_tensor.yield":
-                continue
+        # chosen before anything is erased: the ops of a region go with the op around them
+        of_dialect = [o for o in walk_ops(op) if o.name.startswith("tm_tensor.") and o.name != "tm_tensor.yield"]
+        for found in of_dialect:
             if found.name not in convert:
                 note = f"nearest thing that works: {_WORKS}"
                 ctx.error(found, f"'{found.name}' cannot be converted to linalg", [note])
@@ -192,14 +193,54 @@ def _scan(e: Emitter, op: ir.Operation, ctx: PassContext) -> list[ir.Value]:
         return [i.bin(single, first, second)] if widen else _inline(i, op, [first, second], ctx)
 
     axis = ir.IntegerAttr(op.attributes["dimension"]).value
+    logs = [use.owner.operation for use in op.results[0].uses]
+    logged = logs and all(_is_map(o, "math.log") and o.operands[1] != op.results[0] for o in logs)
+    if single == "arith.addf" and logged and _is_map(source.owner, "math.exp"):
+        exponents = _convert(e, source.owner.operands[0], _at_least_f32(type_))
+        sums = _convert(e, scan(e, [exponents], [], axis, False, _add_exponentials)[0], type_)
+        for log in logs:
+            log.results[0].replace_all_uses_with(sums)
+            erase_op(log)
+        return [source, total]  # not used any more
     if not widen:
         return [scan(e, [source], [], axis, False, combine)[0], total]
     wide = scan(e, [_convert(e, source, ir.F32Type.get())], [], axis, False, combine)[0]
     return [_convert(e, wide, type_), total]
 
 
+def _is_map(owner: ir.Operation | ir.Block, name: str) -> bool:
+    """Whether ``owner`` is a ``linalg.generic`` that applies only the op ``name``, to each element of one tensor."""
+    if isinstance(owner, ir.Block) or owner.name != "linalg.generic" or len(owner.operands) != 2:
+        return False
+    generic = owner.operation
+    block = generic.regions[0].blocks[0]
+    inner = [o.operation for o in block.operations]
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(generic.attributes["indexing_maps"])]
+    return (
+        [o.name for o in inner] == [name, "linalg.yield"]
+        and list(inner[0].operands) == [block.arguments[0]]
+        and list(inner[1].operands) == [inner[0].results[0]]
+        and generic.operands[0].type == generic.results[0].type
+        and all(m == ir.AffineMap.get_identity(m.n_dims) for m in maps)
+    )
+
+
+def _at_least_f32(type_: ir.Type) -> ir.Type:
+    return type_ if width(type_) >= 32 else ir.F32Type.get()
+
+
+def _add_exponentials(e: Emitter, pair: list[ir.Value]) -> list[ir.Value]:
+    """log(exp(a) + exp(b)) = max(a, b) + log1p(exp(-|a - b|))."""
+    a, b = pair
+    apart = e.unary("arith.negf", e.unary("math.absf", e.bin("arith.subf", a, b)))
+    apart = e.select(e.cmpf("oeq", a, b), e.const(a.type, 0.0), apart)  # two equal infinities are 0 apart
+    return [e.bin("arith.addf", e.bin("arith.maximumf", a, b), e.unary("math.log1p", e.unary("math.exp", apart)))]
+
+
 def _convert(e: Emitter, tensor: ir.Value, to: ir.Type) -> ir.Value:
     """``tensor`` with its floats converted to the float type ``to``."""
+    if element(tensor) == to:
+        return tensor
     rank = ranked(tensor).rank
     result = ir.RankedTensorType.get(ranked(tensor).shape, to, loc=e.loc)
     maps = [ir.AffineMap.get_identity(rank)] * 2

@@ -71,3 +71,31 @@ func.func @scan(%x: tensor<9xbf16>, %o: tensor<9xbf16>, %t: tensor<bf16>) -> ten
   } -> tensor<9xbf16>, tensor<bf16>
   return %0#0 : tensor<9xbf16>
 }
+
+// A cumulative log-sum-exp keeps to logarithms: no sum of exponentials that overflows.
+// CHECK-LABEL: func.func @log_sum_exp
+// CHECK: scf.while
+// CHECK: arith.maximumf
+// CHECK: math.log1p
+// CHECK-NOT: math.log %
+func.func @log_sum_exp(%x: tensor<9xf32>, %o: tensor<9xf32>, %t: tensor<f32>) -> tensor<9xf32> {
+  %e = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]} ins(%x : tensor<9xf32>) outs(%o : tensor<9xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = math.exp %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<9xf32>
+  %0:2 = tm_tensor.scan dimension(0) inclusive(true) ins(%e : tensor<9xf32>)
+    outs(%o, %t : tensor<9xf32>, tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tm_tensor.yield %s : f32
+  } -> tensor<9xf32>, tensor<f32>
+  %l = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]} ins(%0#0 : tensor<9xf32>) outs(%o : tensor<9xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = math.log %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<9xf32>
+  return %l : tensor<9xf32>
+}

@@ -179,3 +179,11 @@ def test_cumsum_keeps_nan_behind_it() -> None:
 def test_cumsum_of_bfloat16_is_summed_in_float32() -> None:
     values = torch.ones(600, dtype=torch.bfloat16)  # a bfloat16 sum would stop at 256
     check(lambda x: torch.cumsum(x, 0), values, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_logcumsumexp_does_not_overflow(dtype: torch.dtype) -> None:
+    rows = [100.0, 200.0, -300.0, 5.0], [-INF, -INF, 1.0, 1.0], [-1e4, 0.5, INF, INF], [1.0, NAN, 2.0, 3.0]
+    values = torch.tensor(rows)
+    check(lambda x: torch.logcumsumexp(x, 1), values.to(dtype))
+    check(lambda x: torch.log(torch.cumsum(torch.exp(x), 0)), numbers(9, 4).to(dtype))
