@@ -156,6 +156,13 @@ def constant_pad_nd(x: torch.Tensor, pad: Sequence[int], value: float = 0) -> to
     return aten.constant_pad_nd(x, [max(0, amount) for amount in pad], value)
 
 
+def sort_stable(
+    x: torch.Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Values and places in order; kc's sort is always stable."""
+    return aten.sort.default(x, dim, descending)
+
+
 def maximum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The larger of two values; NaN if either is (the importer's own lowering loses it)."""
     a, b = _promoted(a, b)
@@ -219,6 +226,7 @@ def table() -> dict[Any, Callable[..., Any]]:
     result[aten.native_layer_norm.default] = native_layer_norm
     result[aten.rms_norm.default] = rms_norm
     result[aten.native_group_norm.default] = group_norm
+    result[aten.sort.stable] = sort_stable
     result[aten.constant_pad_nd.default] = constant_pad_nd
     result[aten.maximum.default], result[aten.minimum.default] = maximum, minimum
     result[aten.clamp.default] = result[aten.clamp.Tensor] = clamp

@@ -198,6 +198,8 @@ SPECIAL = {
     "bytes": (lambda a: (a + 200, a * 3, a >> 1, -a, a > 100, a // 3, a % 7, a.float()), (BYTES,)),
     "bytes-and-others": (lambda a, b: (a * b, a % b, a * 1.5, b * a), (BYTES, torch.tensor([[70000, 3, -4, 5]]))),
     "byte-sums": (lambda a: (a.sum(), a.sum(1), a.prod(), a.cumsum(1), a.max(1)[0]), (BYTES,)),
+    "stable-sort": (lambda a: (*torch.sort(a, stable=True), a.argsort(descending=True, stable=True)),
+                    (torch.tensor([[3.0, 1.0, 2.0, 1.0, NAN, 3.0]]),)),
     "negative-pad": (lambda a: torch.nn.functional.pad(a, (1, 2, -1, 1)), (torch.arange(40.0).view(2, 4, 5),)),
 }
 
