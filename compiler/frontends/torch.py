@@ -44,7 +44,8 @@ class TorchProgram:
         """The program as the driver takes it."""
         table = ParamTable.of(self.module.context)
         for number, tensor in enumerate(self.params):
-            assert table.add(to_numpy(tensor)) == number, "parameters are added once, to a table of their own"
+            added = table.add(to_numpy(tensor))
+            assert added == number, "parameters are added once, to a table of their own"
         return Loaded(self.module, "torch")
 
 

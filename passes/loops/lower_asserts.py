@@ -67,9 +67,8 @@ class LowerAsserts(Pass):
 def _declare_raise(module: ir.Operation, body: ir.Block) -> None:
     if "kc_raise" in ir.SymbolTable(module):
         return
-    text = "func.func private @kc_raise(!llvm.ptr)"
-    declaration = ir.Module.parse(text).body.operations[0].operation.clone(ip=ir.InsertionPoint.at_block_begin(body))
-    assert declaration is not None
+    parsed = ir.Module.parse("func.func private @kc_raise(!llvm.ptr)")  # the op does not keep its module alive
+    parsed.body.operations[0].operation.clone(ip=ir.InsertionPoint.at_block_begin(body))
 
 
 def _message_global(body: ir.Block, name: str, message: str, location: ir.Location) -> None:
