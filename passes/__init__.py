@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 REGISTRY: dict[str, str] = {
+    "kc-bind-host-calls": "kc.passes.linalg.bind_host_calls:BindHostCalls",
     "kc-bind-impls": "kc.passes.loops.bind_impls:BindImpls",
     "kc-convert-gpu-launch": "kc.passes.conversion.convert_gpu_launch:ConvertGpuLaunch",
     "kc-convert-linalg-to-gpu": "kc.passes.conversion.convert_linalg_to_gpu:ConvertLinalgToGpu",
