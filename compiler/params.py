@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import hashlib
 import re
+import struct
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,8 @@ def _capi() -> Any:
     library = ctypes.CDLL(os.path.join(folder, name))
     library.mlirOperationGetAttributeByName.argtypes = (_Handle, _StringRef)
     library.mlirOperationGetAttributeByName.restype = _Handle
+    library.mlirOperationSetAttributeByName.argtypes = (_Handle, _StringRef, _Handle)
+    library.mlirOperationSetAttributeByName.restype = None
     library.mlirDenseElementsAttrGetRawData.argtypes = (_Handle,)
     library.mlirDenseElementsAttrGetRawData.restype = ctypes.c_void_p
     library.mlirDenseElementsAttrIsSplat.argtypes = (_Handle,)
@@ -169,15 +172,52 @@ def _capi() -> Any:
     return library
 
 
-def _attribute(op: ir.Operation, name: str) -> _Handle:
-    capsule = op._CAPIPtr
+def _operation(op: ir.Operation) -> _Handle:
+    capsule = op.operation._CAPIPtr
     get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     get_name.argtypes, get_name.restype = (ctypes.py_object,), ctypes.c_char_p
     get_pointer.argtypes, get_pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
-    operation = _Handle(get_pointer(capsule, get_name(capsule)))
+    return _Handle(get_pointer(capsule, get_name(capsule)))
+
+
+def _attribute(op: ir.Operation, name: str) -> _Handle:
     encoded = name.encode()
-    result: _Handle = _capi().mlirOperationGetAttributeByName(operation, _StringRef(encoded, len(encoded)))
+    result: _Handle = _capi().mlirOperationGetAttributeByName(_operation(op), _StringRef(encoded, len(encoded)))
     return result
+
+
+def copy_attribute(source: ir.Operation, target: ir.Operation, name: str) -> None:
+    """Give ``target`` the attribute ``name`` of ``source``, of whatever kind: its contents are shared, not copied."""
+    encoded = name.encode()
+    handle = _attribute(source, name)
+    _capi().mlirOperationSetAttributeByName(_operation(target), _StringRef(encoded, len(encoded)), handle)
+
+
+def is_splat(op: ir.Operation, name: str = "value") -> bool:
+    """Whether attribute ``name`` of ``op`` is a dense constant that repeats one value, of any element type.
+
+    The bindings raise TypeError where the elements are complex.
+    """
+    handle, library = _attribute(op, name), _capi()
+    return bool(
+        handle.pointer
+        and library.mlirAttributeIsADenseElements(handle)
+        and library.mlirDenseElementsAttrIsSplat(handle)
+    )
+
+
+def splat_bytes(op: ir.Operation, name: str, nbytes: int) -> bytes | None:
+    """The ``nbytes`` bytes of the one element that the dense constant ``name`` of ``op`` repeats; None if no splat."""
+    if not is_splat(op, name):
+        return None
+    return ctypes.string_at(_capi().mlirDenseElementsAttrGetRawData(_attribute(op, name)), nbytes)
+
+
+def complex_splat(op: ir.Operation, name: str = "value") -> complex | None:
+    """The number that the dense constant ``name`` of ``op``, a tensor of complex<f32> or complex<f64>, repeats."""
+    form = "2f" if "complex<f32>" in str(op.results[0].type) else "2d"
+    data = splat_bytes(op, name, struct.calcsize(form))
+    return None if data is None else complex(*struct.unpack(form, data))
 
 
 def constant_bytes(op: ir.Operation, name: str, nbytes: int) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from kc import params
 from kc.bindings import ir
 from kc.kernels.graph import BlockGraph, Role
 from kc.kernels.shapes import DYNAMIC
@@ -162,8 +163,7 @@ class Closures:
 
 def is_splat(op: ir.Operation) -> bool:
     """Whether an ``arith.constant`` repeats one value."""
-    attribute = op.attributes["value"]
-    return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
+    return params.is_splat(op)
 
 
 def is_outer_constant(value: ir.Value) -> bool:

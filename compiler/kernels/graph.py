@@ -7,6 +7,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 
+from kc import params
 from kc.bindings import ir
 from kc.kernels.shapes import reassociation, static_size
 from kc.kernels.structured import Cache, Structured, Unreadable
@@ -148,8 +149,7 @@ class BlockGraph:
             number = self.definition[value]
             op = self.ops[number]
             if op.name == "arith.constant":
-                attribute = op.attributes["value"]
-                return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
+                return params.is_splat(op)
             if op.name in _VIEWS:
                 value = op.operands[0]
                 continue
@@ -196,8 +196,7 @@ def is_splat_constant(value: ir.Value) -> bool:
     """Whether the value is an ``arith.constant dense<c>`` from any block."""
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
         return False
-    attribute = value.owner.operation.attributes["value"]
-    return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
+    return params.is_splat(value.owner.operation)
 
 
 def bits(tensor_type: ir.Type) -> int:

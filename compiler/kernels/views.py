@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kc import params
 from kc.bindings import ir
 from kc.kernels import expr as E
 from kc.kernels.shapes import DYNAMIC, element_type, reassociation, static_size
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 
 def _constant(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:
-    attribute = op.attributes["value"]
-    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+    if not params.is_splat(op):
         raise Unreadable("a constant that is not a splat")
-    return E.Const(constant_value(attribute.get_splat_value()), element_type(op.results[0]))
+    if isinstance(ir.ShapedType(op.results[0].type).element_type, ir.ComplexType):
+        raise Unreadable("a complex constant")
+    value = ir.DenseElementsAttr(op.attributes["value"]).get_splat_value()
+    return E.Const(constant_value(value), element_type(op.results[0]))
 
 
 def _fill(reader: Reader, op: ir.Operation, coords: tuple[Lin, ...]) -> E.Expr:

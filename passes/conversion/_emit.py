@@ -7,10 +7,10 @@ int where known, an SSA value of type ``index`` where not; constants fold on the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Union
 
+from kc import params
 from kc.bindings import ir
 
 Index = Union[int, ir.Value]
@@ -129,21 +129,16 @@ class Emitter:
         return self.one(name, [value], value.type)
 
     def constant_like(self, op: ir.Operation) -> ir.Value:
-        """``arith.constant`` with the value of a ``stablehlo.constant``.
-
-        Complex elements go through text: the bindings cannot hand out such an attribute. One number for all elements
-        becomes ``complex.constant``.
-        """
+        """``arith.constant`` with the value of a ``stablehlo.constant``; a repeated complex number becomes a fill."""
         type_ = op.results[0].type
         if not is_complex(element(type_)):
             return self.one("arith.constant", [], type_, {"value": op.attributes["value"]})
-        text = op.get_asm(print_generic_op_form=True, enable_debug_info=False)
-        splat = re.search(r"dense<\(([^(),x]+),([^(),x]+)\)>", text)
-        if splat is not None:
-            value = self.const(element(type_), complex(float(splat[1]), float(splat[2])))
-            return self.splat(type_, [n or 0 for n in shape_of(type_)], value)
-        made = ir.Operation.parse(text.replace("stablehlo.constant", "arith.constant", 1))
-        self.ip.insert(made)
+        number = params.complex_splat(op)
+        if number is not None:
+            return self.splat(type_, [n or 0 for n in shape_of(type_)], self.const(element(type_), number))
+        # the bindings cannot hand out complex elements: made with another attribute first
+        made = self.op("arith.constant", [], [type_], {"value": ir.IntegerAttr.get(int_type(1), 0)})
+        params.copy_attribute(op, made, "value")
         return made.result
 
     # -------------------------------------------------------------------------------------- scalar values

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any, ClassVar
 
+from kc import params
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.linalg._host_scalars import operations
-
-_COMPLEX = re.compile(r"dense<\(([^,()]+),([^,()]+)\)>")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,13 +50,12 @@ def splat_scalar(constant: Any) -> Any:
     """
     element = constant.results[0].type.element_type
     if isinstance(element, ir.ComplexType):
-        # the bindings cannot hand out complex elements, so they are read off the text
-        found = _COMPLEX.search(str(constant))
-        if found is None:
+        number = params.complex_splat(constant)
+        if number is None:
             return None
-        part = element.element_type
-        parts = ir.ArrayAttr.get([ir.Attribute.parse(f"{text} : {part}") for text in found.groups()])
-        name, attribute = "complex.constant", parts
+        part, loc = element.element_type, constant.location
+        parts = [ir.FloatAttr.get(part, value, loc=loc) for value in (number.real, number.imag)]
+        name, attribute = "complex.constant", ir.ArrayAttr.get(parts)
     else:
         value = constant.attributes["value"]
         if not isinstance(value, ir.DenseElementsAttr) or not value.is_splat:

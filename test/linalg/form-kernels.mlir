@@ -223,3 +223,26 @@ func.func @cheap(%x: tensor<4x4xbf16>, %w: tensor<4x4xf32>) -> (tensor<4x4xf32>,
   %r = linalg.reduce { arith.addf } ins(%c : tensor<4x4xf32>) outs(%z : tensor<4xf32>) dimensions = [1]
   return %m, %r : tensor<4x4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A constant of complex numbers is an operand like another; one that repeats a number needs no memory.
+
+// CHECK-LABEL: func.func @complex
+// CHECK: arith.constant dense<[(1.000000e+00,2.000000e+00), (3.000000e+00,4.000000e+00)]> : tensor<2xcomplex<f32>>
+// CHECK: call @complex_k0
+func.func @complex(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
+  %c = arith.constant dense<[(1.0, 2.0), (3.0, 4.0)]> : tensor<2xcomplex<f32>>
+  %d = arith.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>
+  %e = tensor.empty() : tensor<2xcomplex<f32>>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>,
+                                        affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x, %c, %d : tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>)
+      outs(%e : tensor<2xcomplex<f32>>) {
+  ^bb0(%a: complex<f32>, %b: complex<f32>, %f: complex<f32>, %o: complex<f32>):
+    %s = complex.add %a, %b : complex<f32>
+    %t = complex.mul %s, %f : complex<f32>
+    linalg.yield %t : complex<f32>
+  } -> tensor<2xcomplex<f32>>
+  return %r : tensor<2xcomplex<f32>>
+}
