@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from kc.bindings import ir
@@ -10,6 +11,7 @@ from kc.pass_base import Pass, PassContext
 from kc.passes.gpu import _nests as nests
 from kc.passes.gpu._launch import Arith, Extent, launch_points, launch_single
 from kc.passes.gpu._memory import load, store
+from kc.passes.gpu._updates import LastWriter, make_atomic
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,10 +23,15 @@ class ConvertLoopsToGpu(Pass):
     independent become threads: ``scf.parallel``, and ``scf.for`` when every buffer that the body writes is only
     accessed at an index that is the loop's variable (or a fixed one-to-one function of it). These may be the outermost
     loops of the nest, or loops further in that are independent over all iterations of those around them: each thread
-    then runs the outer ones (a scatter of rows: a thread per column). Where the only writes are updates such as
-    ``x[k] += v`` they are done atomically and all loops become threads; float additions, whose result then depends on
-    the order, only where loops further in do not give threads enough. Everything else runs in a single thread, with a
-    remark: right, and slow.
+    then runs the outer ones (a scatter of rows: a thread per column). Loops that are marked ``kc.unique`` (by the
+    conversion of a scatter with unique indices) count as independent.
+
+    Where the only writes are updates such as ``x[k] = f(x[k], v)`` they are done atomically (by one instruction, or a
+    loop around compare-and-swap) and all loops become threads. Where the only writes are stores ``x[k] = v`` of what
+    nothing reads, a first launch notes for every place which iteration comes last, and in the second one that
+    iteration alone stores: the result is that of the loop. Updates whose result depends on their order (float
+    additions, by rounding) keep it where loops further in give threads enough and those around them are short.
+    Everything else runs in a single thread, with a remark: right, and slow.
 
     Scalars that the loop returns travel through a device buffer of one element; the host's load of it comes after the
     launch. Run ``loop-invariant-code-motion`` first, and ``scf-forall-to-parallel``.
@@ -67,26 +74,52 @@ class ConvertLoopsToGpu(Pass):
                     op, f"this {op.name} runs in a single GPU thread: its iterations are not known to be independent"
                 )
             return
+        if plan.stores:
+            self._last_writer(op, plan)
+            return
         for update in plan.updates:
-            nests.make_atomic(update)
+            make_atomic(update)
+        with ir.InsertionPoint(op):
+            if self._points(op, plan) is None or not plan.serial:
+                op.erase()
+
+    def _points(self, op: Any, plan: nests.Plan, finish: Callable[[Arith, Extent], None] | None = None) -> Any:
+        """Launch one thread per iteration of ``plan.parallel``; ``finish`` gets the iteration's number."""
+        a = Arith(op.location)
+        bounds = [bound for loop in plan.parallel for bound in nests.bounds(loop)]
+        extents: list[Extent] = [a.trip_count(lower, upper, step) for lower, upper, step in bounds]
+
+        def body(inner: Arith, at: list[Extent]) -> None:
+            if finish is not None:
+                linear: Extent = 0
+                for i, extent in zip(at, extents, strict=True):
+                    linear = inner.add(inner.mul(linear, extent), i)
+                finish(inner, linear)
+            ivs = [
+                inner.value(inner.add(lower, inner.mul(i, step)))
+                for i, (lower, _, step) in zip(at, bounds, strict=True)
+            ]
+            if plan.serial:
+                nests.move_serial(op, plan.parallel, ivs)
+            else:
+                nests.inline(plan.parallel, ivs)
+
+        return launch_points(op.location, extents, body, self.block)
+
+    def _last_writer(self, op: Any, plan: nests.Plan) -> None:
+        """Two launches of the nest: the first finds for every place which iteration comes last, the second stores."""
         with ir.InsertionPoint(op):
             a = Arith(op.location)
-            bounds = [bound for loop in plan.parallel for bound in nests.bounds(loop)]
-            extents: list[Extent] = [a.trip_count(lower, upper, step) for lower, upper, step in bounds]
-
-            def body(inner: Arith, at: list[Extent]) -> None:
-                ivs = [
-                    inner.value(inner.add(lower, inner.mul(i, step)))
-                    for i, (lower, _, step) in zip(at, bounds, strict=True)
-                ]
-                if plan.serial:
-                    nests.move_serial(op, plan.parallel, ivs)
-                else:
-                    nests.inline(plan.parallel, ivs)
-
-            launch = launch_points(op.location, extents, body, self.block)
-        if launch is None or not plan.serial:
-            op.erase()
+            last = LastWriter(a, plan.stores, nests.trips(plan.parallel, 1 << 31), self.block)
+            search = op.clone().operation
+            copy = nests.plan(search)
+            assert copy is not None and copy.stores, "a copy of a nest has the nest's plan"
+            self._points(search, copy, lambda _, linear: last.claim(copy.stores, linear))
+            search.erase()
+            self._points(op, plan, lambda _, linear: last.guard(plan.stores, linear))
+        with ir.InsertionPoint(op):
+            last.free(a)
+        op.erase()
 
     def _single(self, op: Any) -> None:
         """Move ``op`` into a kernel of one thread; its results come back through device buffers."""

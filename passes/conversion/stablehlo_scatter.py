@@ -21,7 +21,8 @@ class ConvertStablehloScatter(StablehloConversion):
 
     Updates are applied one after the other in the order of their indices, so duplicates are all counted; each single
     update whose index is out of bounds is left out (not its whole window). The combiner is inlined; any number of
-    operands, implicit index vectors, inserted, batching and non-leading dimensions are handled. After::
+    operands, implicit index vectors, inserted, batching and non-leading dimensions are handled. The loops of a scatter
+    with unique indices are marked ``kc.unique``: any order of their iterations will do. After::
 
         %r = scf.for %k = %c0 to %updates step %c1 iter_args(%t = %x) {
           %inside = arith.cmpi ult, %index, %size
@@ -74,7 +75,18 @@ def _scatter(e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Valu
 
         return outer.nest([update_extents[d] for d in window_dims], carried, window_body)
 
-    return e.nest([update_extents[d] for d in scatter_dims], inputs, scatter_body)
+    results = e.nest([update_extents[d] for d in scatter_dims], inputs, scatter_body)
+    if not scatter_dims or ("unique_indices" in op.attributes and ir.BoolAttr(op.attributes["unique_indices"]).value):
+        _mark_unique(results, update_rank)
+    return results
+
+
+def _mark_unique(results: Sequence[ir.Value], depth: int) -> None:
+    """Mark the ``depth`` nested loops that make ``results``: no two of their iterations write the same place."""
+    for _ in range(depth):
+        loop = results[0].owner.operation
+        loop.attributes["kc.unique"] = ir.UnitAttr.get()
+        results = list(list(loop.regions[0].blocks[0].operations)[-1].operation.operands)
 
 
 def _update(

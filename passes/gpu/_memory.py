@@ -83,6 +83,26 @@ def element_bytes(kind: Any) -> int:
     return max(1, 1 << (max(width, 8) - 1).bit_length() >> 3)
 
 
+def strides_and_offset(a: Arith, buffer: Any) -> tuple[list[Extent], Extent]:
+    """(strides, offset) of ``buffer``, in elements, ints where the type has them."""
+    strides, offset = buffer.type.get_strides_and_offset()
+    if offset == _DYNAMIC_STRIDE or any(stride == _DYNAMIC_STRIDE for stride in strides):
+        rank = buffer.type.rank
+        base = ir.MemRefType.get([], buffer.type.element_type, loc=a.location)
+        results = a.op("memref.extract_strided_metadata", [buffer], [base] + [a.index_type] * (1 + 2 * rank))
+        offset = results[1] if offset == _DYNAMIC_STRIDE else offset
+        strides = [results[2 + rank + d] if stride == _DYNAMIC_STRIDE else stride for d, stride in enumerate(strides)]
+    return list(strides), offset
+
+
+def element_offset(a: Arith, buffer: Any, at: Sequence[Any]) -> Extent:
+    """Where element ``at`` lies, in elements from the aligned base."""
+    strides, result = strides_and_offset(a, buffer)
+    for index, stride in zip(at, strides, strict=True):
+        result = a.add(result, a.mul(index, stride))
+    return result
+
+
 def root_of(value: Any) -> Any:
     """The buffer that ``value`` is a view of: a block argument, an allocation, or another op's result."""
     while not isinstance(value, ir.BlockArgument):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kc.bindings import ir
 from kc.passes.gpu._launch import Extent
 from kc.passes.gpu._memory import VIEWS, buffer_of, is_host_memory
+from kc.passes.gpu._updates import Access, Update, find_stores, find_updates
 
 _LOOPS = ("scf.for", "scf.while", "scf.parallel")
 _DEVICE_PREFIXES = ("arith.", "math.", "complex.", "index.", "ub.", "affine.apply", "affine.min", "affine.max")
@@ -94,80 +95,69 @@ def _known(value: Any) -> Extent:
     return value
 
 
-class Update(NamedTuple):
-    """``buffer[at] = op(buffer[at], value)``, the only thing that a nest does with the buffer."""
-
-    load: Any
-    operation: Any
-    store: Any
-    kind: int  # of memref.atomic_rmw
-
-
 class Plan(NamedTuple):
     """How a nest runs on the device: ``parallel`` loops become threads; each runs the ``serial`` loops around them.
 
-    ``updates`` are to be done atomically, which makes iterations independent that meet in a place.
+    What makes iterations independent that meet in a place: ``updates`` are to be done atomically, and of ``stores``
+    to one place only the last is to happen.
     """
 
     serial: list[Any]
     parallel: list[Any]
     updates: list[Update]
+    stores: list[Any]
 
 
-class _Access(NamedTuple):
-    op: Any
-    root: Any
-    buffer: Any
-    at: list[Any]
-    stores: bool
-
-
-#: threads that a deterministic order must give before it is preferred to atomic float additions
-_ENOUGH = 128
-# kinds of memref.atomic_rmw that the hardware has, by the op they stand for
-_ATOMIC = {
-    "arith.addf": 0,
-    "arith.addi": 1,
-    "arith.andi": 2,
-    "arith.maxsi": 6,
-    "arith.maxui": 7,
-    "arith.minsi": 10,
-    "arith.minui": 11,
-    "arith.ori": 14,
-}
+#: on the loops of a nest no two iterations of which write the same place (a scatter with unique indices)
+UNIQUE = "kc.unique"
+#: threads that an order of the iterations must give, and turns that a thread may take, for it to be kept
+_ENOUGH, _FEW = 128, 256
 
 
 def plan(op: Any) -> Plan | None:
     """The plan for the loop ``op``; None when only one thread can run it.
 
-    In order of preference: the outermost loops are independent; loops further in are, over all iterations of those
-    around them (the columns of a scatter of rows); every write is an update that can be atomic. Integer updates
-    commute exactly; float ones up to rounding, so they come last where loops further in give enough threads.
+    In order of preference: the outermost loops are independent, or said to be; loops further in are, over all
+    iterations of those around them (the columns of a scatter of rows), give threads enough and the ones around them
+    are short; every write is an update that can be atomic, or a store of which the last can be told. Then come loops
+    further in, whatever they give. So float additions, which commute only up to rounding, are done in order where
+    that costs little.
     """
     if op.name not in ("scf.for", "scf.parallel"):
         return None
     accesses = _accesses(op)
     chain = _chain(op, {a.root for a in accesses if a.stores})
+    if chain and UNIQUE in op.attributes and not any(_reads_elsewhere(accesses, a) for a in accesses if a.stores):
+        return Plan([], list(itertools.takewhile(lambda loop: UNIQUE in loop.attributes, chain)), [], [])
     leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
     if leading:
-        return Plan([], leading, [])
+        return Plan([], leading, [], [])
     inner: list[Any] = []
     start = next((k for k, loop in enumerate(chain) if _is_independent(loop, accesses, op)), None)
     if start is not None:
         inner = list(itertools.takewhile(lambda loop: _is_independent(loop, accesses, op), chain[start:]))
-    updates = _updates(accesses) if chain else None
-    if updates and (not inner or _is_exact(updates) or _trips(inner) < _ENOUGH):
-        return Plan([], chain, updates)
-    return Plan(chain[: start or 0], inner, []) if inner else None
+    updates = find_updates(accesses) if chain else None
+    stores = find_stores(accesses) if chain and not updates else None
+    in_order = bool(inner) and trips(inner, _ENOUGH) >= _ENOUGH and trips(chain[:start], _FEW + 1) <= _FEW
+    if updates and (not in_order or all(update.is_exact for update in updates)):
+        return Plan([], chain, updates, [])
+    if stores and not in_order:
+        return Plan([], chain, [], stores)
+    return Plan(chain[: start or 0], inner, [], []) if inner else None
 
 
-def _accesses(loop: Any) -> list[_Access]:
+def _reads_elsewhere(accesses: Sequence[Access], written: Access) -> bool:
+    """Whether something else than the place that is written is read of the buffer that ``written`` writes."""
+    return any(a.root == written.root and (a.buffer != written.buffer or a.at != written.at) for a in accesses)
+
+
+def _accesses(loop: Any) -> list[Access]:
     found = []
     for inner in _inside(loop):
         if inner.name in ("memref.load", "memref.store"):
             stores = inner.name == "memref.store"
             buffer, *at = list(inner.operands)[1 if stores else 0 :]
-            found.append(_Access(inner, buffer_of(buffer), buffer, at, stores))
+            found.append(Access(inner, buffer_of(buffer), buffer, at, stores))
     return found
 
 
@@ -195,7 +185,7 @@ def _only_inner(loop: Any, written: set[Any]) -> Any:
     return ops[-1]
 
 
-def _is_independent(loop: Any, accesses: Sequence[_Access], within: Any) -> bool:
+def _is_independent(loop: Any, accesses: Sequence[Access], within: Any) -> bool:
     """Whether iterations of ``loop`` touch different places, over all that happens ``within`` a loop around it."""
     if loop.name == "scf.parallel" and loop == within:
         return True
@@ -233,59 +223,14 @@ def _is_one_to_one(index: Any, variable: Any, within: Any) -> bool:
     return False
 
 
-def _updates(accesses: Sequence[_Access]) -> list[Update] | None:
-    """Every write as an update that can be atomic; None if one of them cannot."""
-    found = []
-    for root in dict.fromkeys(a.root for a in accesses if a.stores):
-        same = [a for a in accesses if a.root == root]
-        if len(same) != 2 or same[0].stores or not same[1].stores:
-            return None
-        load, store = same
-        if load.op.block != store.op.block or load.buffer != store.buffer or load.at != store.at:
-            return None
-        value = store.op.operands[0]
-        if isinstance(value, ir.BlockArgument) or str(value.type) not in ("f32", "f64", "i32", "i64"):
-            return None
-        operation = value.owner.operation
-        old = load.op.results[0]
-        uses = [use.owner.operation for use in old.uses]
-        if operation.name not in _ATOMIC or uses != [operation] or list(operation.operands).count(old) != 1:
-            return None
-        if [use.owner.operation for use in value.uses] != [store.op]:
-            return None
-        found.append(Update(load.op, operation, store.op, _ATOMIC[operation.name]))
-    return found
-
-
-def _is_exact(updates: Sequence[Update]) -> bool:
-    return all(update.operation.name != "arith.addf" for update in updates)
-
-
-def _trips(loops: Sequence[Any]) -> int:
-    """Iterations of the loops together; many when that is not known."""
+def trips(loops: Sequence[Any], unknown: int) -> int:
+    """Iterations of the loops together; ``unknown`` when that is not known."""
     total = 1
     for lower, upper, step in (bound for loop in loops for bound in bounds(loop)):
         if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
-            return _ENOUGH
+            return unknown
         total *= max(0, -((lower - upper) // step))
     return total
-
-
-def make_atomic(update: Update) -> None:
-    """Replace load, operation and store by one ``memref.atomic_rmw``."""
-    old = update.load.results[0]
-    value = next(v for v in update.operation.operands if v != old)
-    buffer, *at = list(update.load.operands)
-    with ir.InsertionPoint(update.store):
-        ir.Operation.create(
-            "memref.atomic_rmw",
-            results=[old.type],
-            operands=[value, buffer, *at],
-            attributes={"kind": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), update.kind)},
-            loc=update.store.location,
-        )
-    for op in (update.store, update.operation, update.load):
-        op.erase()
 
 
 def move_serial(op: Any, loops: Sequence[Any], variables: Sequence[Any]) -> None:

@@ -56,10 +56,10 @@ def integer(a: Arith, value: Any) -> Any:
     return value if value.type == i64 else a.op("arith.index_cast", [value], [i64])
 
 
-def pointer(a: Arith, buffer: Any, byte_offset: Any = 0) -> Any:
-    """``!llvm.ptr`` to ``buffer``'s aligned base plus ``byte_offset`` (an int or an index value)."""
+def pointer(a: Arith, buffer: Any, byte_offset: Any = 0, kind: str = "!llvm.ptr") -> Any:
+    """Pointer of type ``kind`` to ``buffer``'s aligned base plus ``byte_offset`` (an int or an index value)."""
     address = a.op("memref.extract_aligned_pointer_as_index", [buffer], [a.index_type])
-    return a.op("llvm.inttoptr", [integer(a, a.add(address, byte_offset))], [ir.Type.parse("!llvm.ptr")])
+    return a.op("llvm.inttoptr", [integer(a, a.add(address, byte_offset))], [ir.Type.parse(kind)])
 
 
 def entry_point(op: Any) -> Any:

@@ -9,10 +9,17 @@ from typing import Any, ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.gpu._launch import Arith, Extent
-from kc.passes.gpu._memory import element_bytes, extent_of, is_contiguous, is_host_memory, load, store
+from kc.passes.gpu._memory import (
+    element_bytes,
+    element_offset,
+    extent_of,
+    is_contiguous,
+    is_host_memory,
+    load,
+    store,
+    strides_and_offset,
+)
 from kc.passes.gpu._runtime import Runtime, entry_point, integer, pointer
-
-_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +95,7 @@ class GpuHostMemory(Pass):
         with ir.InsertionPoint(op):
             a = Arith(op.location)
             size = element_bytes(element)
-            device = pointer(a, buffer, a.mul(_linear(a, buffer, at), size))
+            device = pointer(a, buffer, a.mul(element_offset(a, buffer, at), size))
             if is_load:
                 runtime.call(a, "kc_gpu_memcpy_d2h", [pointer(a, slot), device, integer(a, size)])
                 op.results[0].replace_all_uses_with(load(a, slot, []))
@@ -142,25 +149,5 @@ def _inside_launch(op: Any, outside: Any) -> bool:
     return False
 
 
-def _metadata(a: Arith, buffer: Any) -> tuple[list[Extent], Extent]:
-    """(strides, offset) of ``buffer``, in elements, ints where the type has them."""
-    strides, offset = buffer.type.get_strides_and_offset()
-    if offset == _DYNAMIC or any(stride == _DYNAMIC for stride in strides):
-        rank = buffer.type.rank
-        base = ir.MemRefType.get([], buffer.type.element_type, loc=a.location)
-        results = a.op("memref.extract_strided_metadata", [buffer], [base] + [a.index_type] * (1 + 2 * rank))
-        offset = results[1] if offset == _DYNAMIC else offset
-        strides = [results[2 + rank + d] if stride == _DYNAMIC else stride for d, stride in enumerate(strides)]
-    return list(strides), offset
-
-
-def _linear(a: Arith, buffer: Any, at: Sequence[Any]) -> Extent:
-    """Where element ``at`` lies, in elements from the aligned base."""
-    strides, result = _metadata(a, buffer)
-    for index, stride in zip(at, strides, strict=False):
-        result = a.add(result, a.mul(index, stride))
-    return result
-
-
 def _offset(a: Arith, buffer: Any) -> Extent:
-    return _metadata(a, buffer)[1]
+    return strides_and_offset(a, buffer)[1]

@@ -4,7 +4,8 @@ machine.
 ``Emulator`` takes a module at the gpu level after the phase ``gpu-outline``. Host code goes down the rest of the road
 to an object; every ``gpu.func`` becomes a function of block and thread number. The runtime's GPU calls are callbacks:
 memory is plain host memory behind guard zones, and ``kc_gpu_launch`` calls the kernel once per thread, with OS
-threads and a real barrier where the kernel has one.
+threads and a real barrier where the kernel has one, else one after the other from the last to the first: a kernel
+whose result depends on the order in which loops run shows it.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ class Emulator:
         count = len(types) - 4 - 5 * len(kernel.shared)
         slots = ctypes.cast(params, ctypes.POINTER(ctypes.c_void_p))
         values = [ctypes.cast(slots[i], ctypes.POINTER(types[i]))[0] for i in range(count)]
-        for block in range(gx):
+        for block in reversed(range(gx)):
             tiles: list[int] = []
             buffers = [self._alloc(size) for _, size in kernel.shared]
             for pointer, (elements, _) in zip(buffers, kernel.shared, strict=True):
@@ -178,7 +179,7 @@ class Emulator:
                 for worker in threads:
                     worker.join()
             else:
-                for thread in range(bx):
+                for thread in reversed(range(bx)):
                     function(*values, *tiles, block, thread, gx, bx)
             for pointer in buffers:
                 self._free(pointer)
