@@ -61,8 +61,11 @@ LEVELS: dict[str, Level] = {
             "stablehlo",
             "StableHLO graphs: algebra, graph shape, composites, library calls",
             dialects=_names("stablehlo chlo func builtin shape"),
-            # what a front end may leave beside the graph: shape arithmetic and weights bound as parameters
-            ops=_names("arith.constant tensor.cast tensor.dim tensor.from_elements tensor.extract"),
+            # what stands beside the graph: shape arithmetic, checks of sizes, and weights bound as parameters
+            ops=_names(
+                "arith.constant arith.addi arith.subi arith.muli arith.divsi arith.maxsi arith.cmpi arith.ori "
+                "arith.index_cast tensor.cast tensor.dim tensor.from_elements tensor.extract"
+            ),
             types=_names("stablehlo shape quant"),
             invariants=("tensors_only",),
         ),

@@ -9,7 +9,6 @@ from kc.bindings import ir
 from kc.codegen import elf
 from kc.errors import CompileError
 from kc.params import ParamTable
-from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +27,9 @@ _LIBM = (
 RUNTIME_SYMBOLS = frozenset({
     *_LIBM, *(f"{name}f" for name in _LIBM),
     "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_aligned_alloc", "_mlir_memref_to_llvm_free", "memrefCopy",
-    "memcpy", "memmove", "memset", "memcmp", "kc_raise",
+    "memcpy", "memmove", "memset", "memcmp", "kc_raise", "kc_fail_check", "kc_custom_call", "kc_random_state",
+    "kc_replica_id", "kc_partition_id", "kc_num_replicas", "kc_num_partitions", "kc_all_gather", "kc_all_reduce",
+    "kc_all_to_all", "kc_broadcast", "kc_permute", "kc_send", "kc_recv", "kc_infeed", "kc_outfeed", "kc_run_parallel",
     "kc_gpu_launch", "kc_gpu_tensor_map_encode", "kc_gpu_memcpy_d2h", "kc_gpu_memcpy_h2d", "kc_gpu_memcpy_d2d",
     "kc_gpu_memset",
     "__kmpc_fork_call", "__kmpc_push_num_threads", "__kmpc_global_thread_num", "__kmpc_barrier",
@@ -46,8 +47,12 @@ RUNTIME_SYMBOLS = frozenset({
 def describe(module: ir.Module, *, target: str, triple: str, cpu: str) -> dict[str, Any]:
     """A manifest with the entry points of ``module`` (at the llvm level) and no files yet."""
     entries: dict[str, Any] = {}
+    calls: dict[int, Any] = {}
     for function in walk_ops(module.operation, "llvm.func"):
         name = ir.StringAttr(function.attributes["sym_name"]).value
+        if "kc.custom_call" in function.attributes:
+            call = json.loads(ir.StringAttr(function.attributes["kc.custom_call"]).value)
+            calls[call["number"]] = call
         if "kc.signature" in function.attributes and not name.startswith("_mlir_ciface_"):
             entries[name] = json.loads(ir.StringAttr(function.attributes["kc.signature"]).value)
     return {
@@ -60,6 +65,7 @@ def describe(module: ir.Module, *, target: str, triple: str, cpu: str) -> dict[s
         "kernels": [],
         "params": [],
         "stages": [],
+        **({"custom_calls": [calls.get(number) for number in range(max(calls) + 1)]} if calls else {}),
     }
 
 

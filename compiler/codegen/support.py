@@ -41,6 +41,11 @@ define weak void @kc_raise(ptr %text) {
   unreachable
 }
 
+define weak void @kc_fail_check(ptr %text, i64 %a, i64 %b) {
+  call void @kc_raise(ptr %text)
+  ret void
+}
+
 define weak void @__kmpc_fork_call(ptr %where, i32 %count, ptr %task, ptr %a, ptr %b, ptr %c) {
   %thread = alloca i32
   store i32 0, ptr %thread

@@ -50,7 +50,7 @@ PHASES: tuple[Phase, ...] = (
         "func.func(linalg-generalize-named-ops),"
         "func.func(kc-linalg-to-loops{grain=<grain> min-work=<min-work> strict-fp=<strict-fp>},"
         "kc-expand-copies{grain=<grain> min-work=<min-work>}),"
-        "kc-lower-asserts,canonicalize,cse,func.func(loop-invariant-code-motion))",
+        "kc-lower-asserts,kc-lower-size-checks,canonicalize,cse,func.func(loop-invariant-code-motion))",
         defaults=(("grain", "16384"), ("min-work", "131072"), ("strict-fp", "false")),
     ),
     Phase(
@@ -63,7 +63,7 @@ PHASES: tuple[Phase, ...] = (
         "kc-expand-math{target=cpu fma=<fma>},"
         "convert-complex-to-standard,"
         "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
-        "f8E4M3B11FNUZ target-type=f32},canonicalize,kc-expand-small-floats,"
+        "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},canonicalize,kc-expand-small-floats,"
         "arith-expand{include-bf16=1})",
         defaults=(("fma", "true"),),
     ),

@@ -46,7 +46,7 @@ PHASES: tuple[Phase, ...] = (
         end="gpu",
         pipeline="builtin.module("
         "kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},"
-        "kc-lower-asserts,"
+        "kc-lower-asserts,kc-lower-size-checks,"
         "func.func(linalg-generalize-named-ops,scf-forall-to-parallel,loop-invariant-code-motion,"
         "kc-convert-linalg-to-gpu{block=<block>},kc-convert-loops-to-gpu{block=<block>}),"
         "kc-gpu-host-memory,canonicalize,cse)",
@@ -67,8 +67,8 @@ PHASES: tuple[Phase, ...] = (
         start="gpu",
         end="gpu",
         pipeline="builtin.module(gpu.module("
-        "convert-complex-to-standard,arith-emulate-unsupported-floats{source-types=f8E5M2,f8E4M3,f8E4M3FN,f8E5M2FNUZ,"
-        "f8E4M3FNUZ,f8E4M3B11FNUZ target-type=f32},kc-expand-small-floats,"
+        "convert-complex-to-standard,arith-emulate-unsupported-floats{source-types=f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,"
+        "f8E5M2FNUZ,f8E4M3FNUZ,f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},kc-expand-small-floats,"
         "kc-expand-math{target=nvptx},kc-gpu-math-intrinsics,"
         "canonicalize,cse,loop-invariant-code-motion,"
         "expand-strided-metadata,lower-affine,arith-expand{include-bf16=1},convert-scf-to-cf,convert-vector-to-llvm,"

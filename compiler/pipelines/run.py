@@ -44,7 +44,7 @@ def run_phases(
         for hook in hooks:
             hook(HookPoint(phase, "before", phase.start), module)
         started = time.process_time()
-        run_pipeline(module, phase.text(parameters))
+        run_pipeline(module, phase.text(parameters), verify="steps")
         if observe is not None:
             observe(phase, time.process_time() - started)
         for hook in hooks:

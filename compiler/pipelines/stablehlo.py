@@ -11,7 +11,7 @@ PHASES: tuple[Phase, ...] = (
         start="stablehlo",
         end="stablehlo",
         pipeline="builtin.module("
-        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,cse)",
+        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-check-shapes,kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,cse)",
     ),
     Phase(
         name="stablehlo-to-linalg",
@@ -21,7 +21,7 @@ PHASES: tuple[Phase, ...] = (
         pipeline="builtin.module("
         "kc-convert-stablehlo-elementwise{chlo-only=true},func.func(chlo-legalize-to-stablehlo),"
         "kc-stablehlo-to-signless,kc-convert-stablehlo-dynamic-shapes,kc-convert-stablehlo-control-flow,"
-        "kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
+        "kc-convert-stablehlo-custom-call,kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
         "kc-convert-stablehlo-fft,kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"
         "kc-convert-stablehlo-elementwise,"
         "canonicalize,cse,resolve-ranked-shaped-type-result-dims,canonicalize,cse)",

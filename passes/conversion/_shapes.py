@@ -1,8 +1,9 @@
 """Symbolic shapes of a StableHLO function: which run-time extents are the same number, and where to read them.
 
 A ``Sym`` is an int, or a tuple: ``("dim", value, axis)`` the extent of a value that nothing more is known about,
-``("elem", value, position)`` an element of an integer tensor, or ``(op, lhs, rhs)`` with ``add``, ``sub`` or ``mul``.
-Equal symbols are equal numbers; ``ShapeSymbols.same`` also uses what the program asserts (``shape_assertion``).
+``("elem", value, position)`` an element of an integer tensor, or ``(op, lhs, rhs)`` with ``add``, ``sub``, ``mul``,
+``floordiv`` or ``max``. Equal symbols are equal numbers; ``ShapeSymbols.same`` also uses what the program asserts
+(``shape_assertion``) and what ``kc-check-shapes`` checks.
 """
 
 from __future__ import annotations
@@ -13,14 +14,24 @@ from typing import Any, Union
 
 from kc.bindings import ir, stablehlo_api
 from kc.passes.conversion._attrs import integer, ints, pairs
-from kc.passes.conversion._emit import Emitter, Index, is_int, ranked, shape_of
+from kc.passes.conversion._checks import is_check
+from kc.passes.conversion._emit import CMPI, Emitter, Index, int_type, is_int, ranked, shape_of, tensor_type
 from kc.passes.conversion._scalar import RULES
 
 Sym = Union[int, tuple[Any, ...]]
 _ARITHMETIC: dict[str, tuple[str, Callable[[int, int], int]]] = {
+    "floordiv": ("floordiv", lambda a, b: a // b),
+    "max": ("max", max),
     "stablehlo.add": ("add", lambda a, b: a + b),
     "stablehlo.subtract": ("sub", lambda a, b: a - b),
     "stablehlo.multiply": ("mul", lambda a, b: a * b),
+}
+_INDEX_ARITHMETIC = {
+    "arith.addi": "stablehlo.add",
+    "arith.subi": "stablehlo.subtract",
+    "arith.muli": "stablehlo.multiply",
+    "arith.divsi": "floordiv",
+    "arith.maxsi": "max",
 }
 _SAME_SHAPE = frozenset(
     {
@@ -45,6 +56,7 @@ class ShapeSymbols:
         self._parent: dict[Sym, Sym] = {}
         #: old value -> the value that takes its place, for ops that are already converted
         self.replaced: dict[ir.Value, ir.Value] = {}
+        self._entry = function.regions[0].blocks[0] if function.regions[0].blocks else None
         for block in function.regions[0].blocks:
             self._block(block)
 
@@ -71,11 +83,11 @@ class ShapeSymbols:
 
     def same(self, a: Sym, b: Sym) -> bool:
         """Whether the two are surely equal at run time."""
-        return self._canonical(a) == self._canonical(b)
+        return self.canonical(a) == self.canonical(b)
 
     def add(self, a: Sym, b: Sym) -> Sym:
         """The symbol of their sum."""
-        return _fold("stablehlo.add", a, b)
+        return fold("stablehlo.add", a, b)
 
     def index(self, e: Emitter, symbol: Sym) -> Index:
         """The number as an index at ``e``."""
@@ -86,25 +98,30 @@ class ShapeSymbols:
             value = self.replaced.get(first, first)
             if kind == "dim":
                 return e.dim(value, second)
+            kind = ranked(value).element_type
+            if isinstance(kind, ir.IntegerType) and kind.is_unsigned:  # arith has no unsigned types
+                value = e.one("stablehlo.convert", [value], tensor_type(shape_of(value), int_type(64)))
             place: list[Index] = []
             for n in reversed(ranked(value).shape):
                 second, at = divmod(second, n)
                 place.insert(0, at)
             return e.to_int(e.extract(value, place), ir.IndexType.get())
         lhs, rhs = self.index(e, first), self.index(e, second)
-        return {"add": e.add, "sub": e.sub, "mul": e.mul}[kind](lhs, rhs)
+        return {"add": e.add, "sub": e.sub, "mul": e.mul, "floordiv": e.floordiv, "max": e.max}[kind](lhs, rhs)
 
     # --------------------------------------------------------------------------------------------- the walk
 
-    def _canonical(self, symbol: Sym) -> Sym:
-        if isinstance(symbol, tuple) and symbol[0] in ("add", "sub", "mul"):
-            symbol = (symbol[0], self._canonical(symbol[1]), self._canonical(symbol[2]))
+    def canonical(self, symbol: Sym) -> Sym:
+        """The symbol that stands for all that are known to equal ``symbol``."""
+        if isinstance(symbol, tuple) and symbol[0] not in ("dim", "elem"):
+            symbol = (symbol[0], self.canonical(symbol[1]), self.canonical(symbol[2]))
         while symbol in self._parent:
             symbol = self._parent[symbol]
         return symbol
 
-    def _unify(self, a: Sym, b: Sym) -> None:
-        a, b = self._canonical(a), self._canonical(b)
+    def unify(self, a: Sym, b: Sym) -> None:
+        """From now on ``a`` and ``b`` are taken for the same number."""
+        a, b = self.canonical(a), self.canonical(b)
         if a != b and not (isinstance(a, int) and isinstance(b, int)):
             if isinstance(a, int):
                 a, b = b, a
@@ -119,6 +136,9 @@ class ShapeSymbols:
                 self._branches(op)
             elif op.name == "stablehlo.custom_call":
                 self._assertion(op)
+                self._op(op)
+            elif op.name == "func.call" and block == self._entry and is_check(op):
+                self._check(op)
             else:
                 self._op(op)
 
@@ -128,7 +148,7 @@ class ShapeSymbols:
                 continue
             shape = shape_of(result)
             if None in shape:
-                inferred = self._infer(op, result)
+                inferred = self.infer(op, result)
                 if inferred is not None:
                     self._dims[result] = tuple(s if n is None else n for n, s in zip(shape, inferred, strict=True))
             elif _is_small(result):
@@ -136,7 +156,8 @@ class ShapeSymbols:
                 if found is not None:
                     self._entries[result] = found
 
-    def _infer(self, op: ir.Operation, result: ir.Value) -> Sequence[Sym] | None:
+    def infer(self, op: ir.Operation, result: ir.Value) -> Sequence[Sym] | None:
+        """The sizes of ``result`` as its operands give them; None where nothing is known of them."""
         name, operands = op.name, list(op.operands)
         if name in _SHAPE_OPERAND:
             return self.entries(operands[_SHAPE_OPERAND[name]])
@@ -169,7 +190,7 @@ class ShapeSymbols:
             axis = integer(op, "dimension")
             found = list(self.dims(operands[0]))
             for value in operands[1:]:
-                found[axis] = _fold("stablehlo.add", found[axis], self.dims(value)[axis])
+                found[axis] = fold("stablehlo.add", found[axis], self.dims(value)[axis])
             return found
         if name == "stablehlo.gather":
             return self._gather(op, result)
@@ -235,7 +256,7 @@ class ShapeSymbols:
             return self.entries(operands[0])[start:limit:step]
         if name in _ARITHMETIC:
             return tuple(
-                _fold(name, a, b) for a, b in zip(self.entries(operands[0]), self.entries(operands[1]), strict=True)
+                fold(name, a, b) for a, b in zip(self.entries(operands[0]), self.entries(operands[1]), strict=True)
             )
         return None
 
@@ -289,7 +310,44 @@ class ShapeSymbols:
         if compare.name == "stablehlo.compare" and " EQ>" in str(compare.attributes["comparison_direction"]):
             lhs, rhs = (self.entries(v) for v in compare.operands)
             if len(lhs) == len(rhs) == 1:
-                self._unify(lhs[0], rhs[0])
+                self.unify(lhs[0], rhs[0])
+
+
+    def _check(self, op: ir.Operation) -> None:
+        """What a check has found equal is equal from there on; checks stand where their numbers are first known."""
+        holds = op.operands[0].owner
+        if holds.name == "arith.cmpi" and ir.IntegerAttr(holds.attributes["predicate"]).value == CMPI["eq"]:
+            lhs, rhs = (self._number(v) for v in holds.operands)
+            if lhs is not None and rhs is not None:
+                self.unify(lhs, rhs)
+
+    def _number(self, value: ir.Value) -> Sym | None:
+        """The symbol of an index that shape arithmetic has made; None if it is something else."""
+        op = value.owner
+        if isinstance(op, ir.Block):
+            return None
+        op = op.operation
+        if op.name == "arith.constant":
+            return int(ir.IntegerAttr(op.attributes["value"]).value)
+        operands = list(op.operands)
+        if op.name == "tensor.dim":
+            axis = self._number(operands[1])
+            return self.dims(operands[0])[axis] if isinstance(axis, int) else None
+        if op.name == "arith.index_cast":
+            return self._number(operands[0])
+        if op.name == "tensor.extract":
+            indices = [self._number(v) for v in operands[1:]]
+            position = 0
+            for n, k in zip(ranked(operands[0]).shape, indices, strict=True):
+                if not isinstance(k, int):
+                    return None
+                position = position * n + k
+            return self.entries(operands[0])[position]
+        name = _INDEX_ARITHMETIC.get(op.name)
+        parts = [self._number(v) for v in operands] if name else [None]
+        if None in parts:
+            return None
+        return fold(name, *parts)  # type: ignore[arg-type]
 
 
 def _is_small(value: ir.Value) -> bool:
@@ -307,6 +365,7 @@ def is_shape_assertion(op: ir.Operation) -> bool:
     )
 
 
-def _fold(name: str, a: Sym, b: Sym) -> Sym:
+def fold(name: str, a: Sym, b: Sym) -> Sym:
+    """The symbol of ``a`` and ``b`` combined by a StableHLO op, ``floordiv`` or ``max``."""
     word, function = _ARITHMETIC[name]
     return function(a, b) if isinstance(a, int) and isinstance(b, int) else (word, a, b)

@@ -10,6 +10,7 @@ from typing import ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.conversion._attrs import integer, ints
+from kc.passes.conversion._checks import Checks
 from kc.passes.conversion._convolution import convolution
 from kc.passes.conversion._emit import (
     Emitter,
@@ -37,11 +38,11 @@ from kc.rewrite import erase_op, walk_ops
 class ConvertStablehloDynamicShapes(Pass):
     """The ``dynamic_*`` ops, ``get_dimension_size`` and shape assertions; shape arithmetic moves to host scalars.
 
-    A shape operand is never built as a tensor: its entries are followed back through concatenations, reshapes and sums
-    to ``tensor.dim`` of an argument. A broadcast whose operand and result extents are provably the same (from that, or
-    from an assertion) is a plain one; where that cannot be shown, a run-time extent of 1 is repeated as StableHLO says.
-    ``custom_call @shape_assertion`` becomes ``cf.assert``. Arguments of public functions get ``kc.dims``, the names of
-    their extents; equal names are equal numbers. Before / after::
+    A shape operand is never built as a tensor: its entries are followed back through concatenations, reshapes and
+    sums to ``tensor.dim`` of an argument. A broadcast whose operand and result extents are provably the same (from
+    that, or from an assertion) is a plain one; where that cannot be shown, a run-time extent of 1 is repeated as
+    StableHLO says. ``custom_call @shape_assertion`` becomes a check as ``kc-check-shapes`` makes them. Arguments of
+    public functions get ``kc.dims``, the names of their extents; equal names are equal numbers. Before / after::
 
         %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
         %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
@@ -105,7 +106,7 @@ class _Converter:
 
     def __init__(self, module: ir.Operation, function: ir.Operation, ctx: PassContext):
         self.symbols = ShapeSymbols(function)
-        self._module, self._ctx = module, ctx
+        self._module, self._ctx, self._checks = module, ctx, Checks(module)
         self._originals: dict[ir.Value, ir.Value] = {}
 
     def replace(self, op: ir.Operation) -> set[str]:
@@ -128,7 +129,7 @@ class _Converter:
 
         name = op.name.removeprefix("stablehlo.")
         if is_shape_assertion(op):
-            e.op("cf.assert", [e.extract(operands[0])], [], {"msg": ir.StringAttr.get(_message(op))})
+            self._checks.emit(e, e.extract(operands[0]), _message(op))
             return []
         if name == "custom_call":
             return self._reduce_window(e, op, originals)

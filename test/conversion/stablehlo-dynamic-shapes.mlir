@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @batch
 // CHECK-SAME: (%[[X:[a-z0-9]+]]: tensor<?xf32> {kc.dims = ["d0"]}, %[[Y:[a-z0-9]+]]: tensor<?x4xf32> {kc.dims = ["d0", "4"]})
 // CHECK: %[[D:.*]] = tensor.dim %[[Y]], %{{.*}} : tensor<?x4xf32>
-// CHECK: cf.assert %{{.*}}, "the batches differ"
+// CHECK: call @[[CHECK:kc_check_[0-9]+]](%{{.*}}, %{{.*}}, %{{.*}})
 // CHECK: %[[E:.*]] = tensor.empty(%[[D]]) : tensor<?x4xf32>
 // CHECK: linalg.generic {indexing_maps = [#[[ROWS]], #[[ID]]], {{.*}}} ins(%[[X]] : tensor<?xf32>) outs(%[[E]] : tensor<?x4xf32>)
 func.func @batch(%x: tensor<?xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {

@@ -1,8 +1,8 @@
 // RUN: kc-opt %s --pass-pipeline='builtin.module(kc-lower-asserts)' | FileCheck %s
 
 // Equal messages share one constant; the check itself becomes a branch that calls the runtime.
-// CHECK-DAG: llvm.mlir.global internal constant @[[A:kc_assert_0]]("too large\00")
-// CHECK-DAG: llvm.mlir.global internal constant @[[B:kc_assert_1]]("too small\00")
+// CHECK-DAG: llvm.mlir.global internal constant @[[A:kc_message_0]]("too large\00")
+// CHECK-DAG: llvm.mlir.global internal constant @[[B:kc_message_1]]("too small\00")
 // CHECK-DAG: func.func private @kc_raise(!llvm.ptr)
 // CHECK-LABEL: func.func @checks
 // CHECK-SAME: (%[[OK:.*]]: i1)

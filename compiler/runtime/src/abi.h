@@ -7,6 +7,9 @@ extern "C" {
 
 // Reports a failure of the running program; execution goes on, and the caller of the entry point sees the message.
 void kc_raise(const char *message);
+// Ends the call in progress: a check of sizes has failed, and what follows would read beyond its arrays. {0} and {1} in
+// the text stand for a and b.
+void kc_fail_check(const char *text, int64_t a, int64_t b);
 
 // Allocation (finalize-memref-to-llvm{use-generic-functions=1}). For GPU programs the same names mean the kc_gpu_ ones.
 void *kc_memref_alloc(int64_t bytes);
@@ -49,6 +52,28 @@ int32_t __kmpc_reduce(void *, int32_t, int32_t, uint64_t, void *, void *, void *
 void __kmpc_end_reduce(void *location, int32_t thread, void *lock);
 int32_t __kmpc_reduce_nowait(void *, int32_t, int32_t, uint64_t, void *, void *, void *lock);
 void __kmpc_end_reduce_nowait(void *location, int32_t thread, void *lock);
+
+// Custom calls and the state of rng, on whole buffers: words as kc-bind-host-calls makes them (host_calls.cpp).
+void kc_custom_call(const int64_t *words);
+void kc_random_state(const int64_t *words);
+
+// Processes of run_parallel (grid.h). `words`: the text that describes the call (its length in words, then the
+// characters), the number of arrays, item size and rank of each, then address and sizes of each: operands first, then
+// results, all in row-major order, on the GPU for GPU programs. A failure ends the call.
+int32_t kc_replica_id(void);
+int32_t kc_partition_id(void);
+int32_t kc_num_replicas(void);
+int32_t kc_num_partitions(void);
+void kc_all_gather(const int64_t *words);
+void kc_all_reduce(const int64_t *words);
+void kc_all_to_all(const int64_t *words);
+void kc_broadcast(const int64_t *words);
+void kc_permute(const int64_t *words);
+void kc_send(const int64_t *words);
+void kc_recv(const int64_t *words);
+void kc_infeed(const int64_t *words);
+void kc_outfeed(const int64_t *words);
+void kc_run_parallel(const int64_t *words);
 
 // GPU. All on the stream that the entry point was called with; after a failure they do nothing.
 void kc_gpu_launch(int64_t kernel, int64_t grid_x, int64_t grid_y, int64_t grid_z, int64_t block_x, int64_t block_y,

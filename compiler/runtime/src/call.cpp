@@ -180,6 +180,14 @@ void kc_program_unload(kc_program *program) { delete program; }
 
 void *kc_program_symbol(kc_program *program, const char *name) { return program->image.symbol(name); }
 
+void kc_fail_check(const char *text, int64_t a, int64_t b) {
+  std::string message = text;
+  for (auto [mark, number] : {std::pair{"{0}", a}, std::pair{"{1}", b}})
+    if (size_t at = message.find(mark); at != std::string::npos)
+      message.replace(at, 3, std::to_string(number));
+  kc::leave_call(message);
+}
+
 int32_t kc_invoke(const int64_t *layout_words, int64_t *data) {
   kc::current_error().clear();
   kc::Layout layout(layout_words);
@@ -232,7 +240,10 @@ int32_t kc_invoke(const int64_t *layout_words, int64_t *data) {
   }
   if (program->device_memory && !program->device.begin_call(device, stream))
     return 1;
+  const kc_program *outer = kc::current_program();
+  kc::set_current_program(program);
   bool completed = kc::enter(layout.function, arguments);
+  kc::set_current_program(outer);
   if (program->device_memory)
     program->device.end_call();
   if (!completed)
