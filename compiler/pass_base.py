@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import sys
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from kc.diagnostics import Diagnostic, DiagnosticSink, Location, location_of
@@ -92,6 +94,13 @@ class Pass:
     #: dialects (native or kc's own) whose ops the pass makes; None loads all native ones
     dialects: ClassVar[tuple[str, ...] | None] = None
 
+    def acts_on(self) -> frozenset[str] | None:
+        """Names of the ops of which one must stand in the pass's op for it to have anything to do; None: always run.
+
+        Passes in a row that say so share one walk over the module to learn that they have nothing to do.
+        """
+        return None
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """Transform ``op`` in place. The MLIR context is active, no location is: pass ``loc=`` always."""
         raise NotImplementedError(f"{type(self).__name__}.run")
@@ -106,10 +115,18 @@ class Pass:
         return self.name + (f"{{{' '.join(shown)}}}" if shown else "")
 
     @classmethod
-    def option_types(cls) -> dict[str, Any]:
-        """Option name in text -> type of its field."""
-        hints = typing.get_type_hints(cls)
-        return {f.name.replace("_", "-"): hints[f.name] for f in dataclasses.fields(cls)}
+    @functools.cache
+    def option_types(cls) -> Mapping[str, Any]:
+        """Option name in text -> type of its field; found once per class: annotations are text to evaluate."""
+        hints: dict[str, Any] = {}
+        fields = {field.name for field in dataclasses.fields(cls)}
+        for base in reversed(cls.__mro__):
+            told = base.__dict__.get("__annotations__", {})  # noqa: RUF063 - importing inspect takes 20 ms
+            own = {name: kind for name, kind in told.items() if name in fields}
+            if own:  # not get_type_hints(cls), which evaluates the ClassVars of all bases too: 1 ms a pass
+                names = getattr(sys.modules.get(base.__module__), "__dict__", {})
+                hints.update(typing.get_type_hints(types.SimpleNamespace(__annotations__=own), names))
+        return types.MappingProxyType({f.name.replace("_", "-"): hints[f.name] for f in dataclasses.fields(cls)})
 
 
 def make_pass(cls: type[Pass], text: str, leaf: Leaf) -> Pass:

@@ -15,7 +15,7 @@ from kc.bindings import ir
 from kc.diagnostics import Diagnostic, DiagnosticSink, capture, print_diagnostic
 from kc.errors import InputError, PipelineError
 from kc.pass_plan import Planner, Step, nest_implicitly
-from kc.pass_run import Run, warn_about_anchors
+from kc.pass_run import Run, Verify, warn_about_anchors
 from kc.pipeline_text import Nest, parse_pipeline
 
 if TYPE_CHECKING:
@@ -60,14 +60,15 @@ class PassManager:
         *,
         sink: DiagnosticSink | None = None,
         instrumentations: Sequence[Instrumentation] = (),
-        verify_each: bool = True,
+        verify: Verify = "each",
     ) -> None:
         """Run the pipeline on ``op`` in place, with each of ``instrumentations`` called around every pass.
 
         Diagnostics go to ``sink``; without one, warnings are shown on stderr, remarks are dropped, and errors are kept
-        for the exception. Raises CompileError when a pass fails (its ``diagnostics`` say why) or leaves invalid IR; the
-        op is then as the failing pass left it. Raises PipelineError when ``op`` is not the pipeline's anchor, and
-        InputError when it is of another context.
+        for the exception. ``verify``: the result of ``each`` pass is verified; or that of ``steps``, which is what a
+        row of Python passes hands to a native one and the last result; or ``never``. Raises CompileError when a pass
+        fails (its ``diagnostics`` say why) or leaves invalid IR; the op is then as the failing pass left it. Raises
+        PipelineError when ``op`` is not the pipeline's anchor, and InputError when it is of another context.
         """
         target = op.operation
         if target.context != self.context:
@@ -79,8 +80,8 @@ class PassManager:
             sink = shown = DiagnosticSink(on_emit=lambda d: _show_warning(d, shown))
         with capture(self.context, sink), self.context:
             warn_about_anchors(self.tree, self.text, target, self.context, sink)
-            run = Run(target, self.context, sink, instrumentations, verify_each)
-            run.steps(self._plan(split=bool(instrumentations)), target, (self.tree,))
+            run = Run(target, self.context, sink, instrumentations, verify)
+            run.pipeline(self._plan(split=bool(instrumentations)), target, self.tree)
 
     def _plan(self, split: bool) -> list[Step]:
         if split not in self._plans:
@@ -88,9 +89,11 @@ class PassManager:
         return self._plans[split]
 
 
-def run_pipeline(module: ir.Module | ir.Operation, text: str, *, sink: DiagnosticSink | None = None) -> None:
+def run_pipeline(
+    module: ir.Module | ir.Operation, text: str, *, sink: DiagnosticSink | None = None, verify: Verify = "each"
+) -> None:
     """Parse ``text`` and run it on ``module`` in place; see ``PassManager``."""
-    PassManager.parse(text, module.context).run(module, sink=sink)
+    PassManager.parse(text, module.context).run(module, sink=sink, verify=verify)
 
 
 def _show_warning(diagnostic: Diagnostic, sink: DiagnosticSink) -> None:

@@ -40,6 +40,9 @@ class NestStep:
 
 Step = Union[NativeStep, PythonStep, NestStep]
 
+#: (class, element of a pipeline) -> the pass, which is immutable: options are parsed once
+_instances: dict[tuple[type[Pass], str], Pass] = {}
+
 
 class Planner:
     """Makes plans for one pipeline ``text``; raises PipelineError with a caret into it."""
@@ -68,12 +71,16 @@ class Planner:
         return steps
 
     def _python_step(self, cls: type[Pass], leaf: Leaf, anchor: str) -> PythonStep:
-        from kc.pass_base import make_pass
-
         if cls.anchor not in ("any", anchor):
             message = f"pass '{leaf.name}' runs on '{cls.anchor}', not on '{anchor}': write {cls.anchor}({leaf.text})"
             raise PipelineError(self.text, leaf.start, message)
-        return PythonStep(leaf, make_pass(cls, self.text, leaf))
+        key = (cls, leaf.text)
+        instance = _instances.get(key)
+        if instance is None:
+            from kc.pass_base import make_pass
+
+            instance = _instances[key] = make_pass(cls, self.text, leaf)
+        return PythonStep(leaf, instance)
 
     def _add_native(self, manager: passmanager.PassManager, element: Element, anchor: str) -> None:
         """Add one native element; a mistake becomes a PipelineError whose caret is in the right leaf."""

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from kc.bindings import ir
 from kc.context import load_all_dialects, load_dialect
@@ -14,6 +14,9 @@ from kc.pipeline_text import Leaf, Nest
 if TYPE_CHECKING:
     from kc.instrumentation import Instrumentation
     from kc.pass_base import Pass
+
+#: when a result is verified: after each pass, before native passes that follow Python ones and at the end, or never
+Verify = Literal["each", "steps", "never"]
 
 _NO_COUNTS: dict[str, int] = {}  # a native pass counts nothing
 
@@ -27,18 +30,29 @@ class Run:
         context: ir.Context,
         sink: DiagnosticSink,
         instrumentations: Sequence[Instrumentation],
-        verify_each: bool,
+        verify: Verify,
     ):
         self.root, self.context, self.sink = root, context, sink
-        self.instrumentations, self.verify_each = instrumentations, verify_each
+        self.instrumentations, self.verify = instrumentations, verify
+        self._names: set[str] | None = None  # of the ops inside the op at hand, until something may have changed them
+        self._unverified: list[str] = []  # Python passes that ran since the op at hand was verified
+
+    def pipeline(self, steps: Sequence[Step], op: ir.Operation, tree: Nest) -> None:
+        """Run the whole plan of ``tree`` on ``op``."""
+        self.steps(steps, op, (tree,))
+        if self.verify == "steps":
+            self._unverified = self._unverified or [tree.text]
+            self._verify_group(op)
 
     def steps(self, steps: Sequence[Step], op: ir.Operation, nests: tuple[Nest, ...]) -> None:
         """Run ``steps`` on ``op``; ``nests`` are the groups around them, outermost first."""
+        self._names = None
         for step in steps:
             if isinstance(step, NestStep):
                 for child in children(op, step.nest.anchor):
                     self._check_isolated(child)
                     self.steps(step.steps, child, (*nests, step.nest))
+                self._names = None
             elif self.instrumentations:
                 self._watched(step, op, nests)
             else:
@@ -76,9 +90,13 @@ class Run:
     def _leaf(self, step: NativeStep | PythonStep, op: ir.Operation, counts: dict[str, int]) -> None:
         before = len(self.sink.diagnostics)
         if isinstance(step, PythonStep):
-            self._python(step.instance, op, before, counts)
+            if self.instrumentations or self._has_work(step.instance, op):
+                self._names = None
+                self._python(step.instance, op, before, counts)
             return
-        step.manager.enable_verifier(self.verify_each)
+        self._names = None
+        self._verify_group(op)
+        step.manager.enable_verifier(self.verify == "each")
         try:
             step.manager.run(op)
         except ir.MLIRError as error:
@@ -112,8 +130,27 @@ class Run:
             self._fail(message, name, before, message, op, error, bug=True)
         if any(d.severity == "error" for d in self.sink.diagnostics[before:]):
             self._fail(f"pass '{name}' failed", name, before, "", op)
-        if self.verify_each and not _verifies(op):
+        if self.verify == "each" and not _verifies(op):
             self._fail(f"pass '{name}' left IR that does not verify", name, before, "the IR does not verify", op)
+        if self.verify == "steps":
+            self._unverified.append(name)
+
+    def _has_work(self, instance: Pass, op: ir.Operation) -> bool:
+        wanted = instance.acts_on()
+        if wanted is None:
+            return True
+        if self._names is None:
+            self._names = op_names(op)
+        return not wanted.isdisjoint(self._names)
+
+    def _verify_group(self, op: ir.Operation) -> None:
+        """Verify what a row of Python passes left, before anything native relies on it."""
+        names, self._unverified = self._unverified, []
+        before = len(self.sink.diagnostics)
+        if names and not _verifies(op):
+            several = f"one of the passes {', '.join(names)}" if len(names) > 1 else f"pass '{names[0]}'"
+            one = names[0] if len(names) == 1 else None
+            self._fail(f"{several} left IR that does not verify", one, before, "the IR does not verify", op)
 
     def _tell(self, error: KcError, before: int, op: ir.Operation) -> None:
         """See that what ``error`` says is in the sink."""
@@ -154,6 +191,18 @@ def _verifies(op: ir.Operation) -> bool:
         return bool(op.verify())
     except ir.MLIRError:
         return False
+
+
+def op_names(op: ir.Operation) -> set[str]:
+    """The names of the ops inside ``op``."""
+    found: set[str] = set()
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        found.add(inner.name)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def children(op: ir.Operation, anchor: str) -> Iterator[ir.Operation]:

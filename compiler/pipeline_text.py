@@ -8,6 +8,7 @@ A leaf keeps its options as text: MLIR parses those of native passes. Nothing he
 """
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import NoReturn, Union
@@ -60,10 +61,12 @@ _KEY = r"[\w\-.]+"  # compiled when first used: most pipelines have no options
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 
+@functools.lru_cache(maxsize=512)
 def parse_pipeline(text: str) -> Nest:
     """Parse a whole pipeline, which must be one anchored group such as ``builtin.module(canonicalize,cse)``.
 
-    Raises PipelineError with a caret at the first mistake.
+    Raises PipelineError with a caret at the first mistake. A tree is immutable and kept: compilations run the same few
+    texts over and over.
     """
     elements = parse_elements(text)
     if len(elements) == 1 and isinstance(elements[0], Nest):

@@ -1,6 +1,7 @@
 """Passes by name: the lazy registry, passes registered at run time, files and entry points of users."""
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -34,6 +35,7 @@ def is_known(name: str) -> bool:
     return name in _user or name in REGISTRY
 
 
+@functools.cache
 def _load(name: str, path: str) -> type[Pass]:
     module, _, attribute = path.partition(":")
     try:

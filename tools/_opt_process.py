@@ -17,6 +17,7 @@ from kc.record import Record
 if TYPE_CHECKING:
     from kc.bindings import ir
     from kc.instrumentation import Instrumentation
+    from kc.pass_run import Verify
     from kc.pass_statistics import PassStatistics
     from kc.reproducer import Recorder
     from kc.timing import Timing
@@ -93,7 +94,8 @@ def _run(job: Job, source: str | bytes, sink: DiagnosticSink) -> bytes:
                 from kc.tools._describe import describe_pipeline
 
                 sys.stderr.write(describe_pipeline(manager) + "\n")
-            manager.run(module, sink=sink, instrumentations=job.instrumentations(), verify_each=job.verify_each)
+            verify: Verify = "each" if job.verify_each else "never"
+            manager.run(module, sink=sink, instrumentations=job.instrumentations(), verify=verify)
         elif job.dump_pipeline:
             sys.stderr.write("Pass Manager with 0 passes:\nbuiltin.module()\n")
         if job.verify_level is not None:

@@ -35,6 +35,9 @@ class StablehloConversion(Pass):
     dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "complex", "linalg", "math", "scf", "tensor")
     converts: ClassVar[frozenset[str]] = frozenset()
 
+    def acts_on(self) -> frozenset[str]:
+        return self.converts
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         # chosen before anything is erased: ops in scalar regions go with the op around them
         for found in [o for o in walk_ops(op, self.converts) if not in_scalar_region(o)]:

@@ -41,6 +41,7 @@ class LegalizeAsserts(Pass):
     name: ClassVar[str] = "kc-legalize-asserts"
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[str] = "linalg"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
     mode: Literal["keep", "drop"] = "keep"
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:

@@ -30,6 +30,7 @@ class MergeKernels(Pass):
     name: ClassVar[str] = "kc-merge-kernels"
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[str] = "linalg"
+    dialects: ClassVar[tuple[str, ...]] = ()
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         first: dict[str, str] = {}  # text without the name -> name of the kernel that is kept

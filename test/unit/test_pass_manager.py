@@ -206,7 +206,7 @@ def test_invalid_ir_is_found_unless_switched_off(module: ir.Module) -> None:
     manager = PassManager.parse("builtin.module(func.func(test-break))", module.context)
     with pytest.raises(CompileError, match="pass 'test-break' left IR that does not verify"):
         manager.run(module, sink=DiagnosticSink())
-    manager.run(module, sink=DiagnosticSink(), verify_each=False)
+    manager.run(module, sink=DiagnosticSink(), verify="never")
 
 
 class Recorder(Instrumentation):
