@@ -67,15 +67,15 @@ def reshape(e: Emitter, value: ir.Value, type_: ir.Type, extents: Sequence[Index
         value = e.cast(value, flat)
         name = "tensor.expand_shape" if not source else "tensor.collapse_shape"
         ones = tensor_type([1] * len(target), t)
-        return e.cast(_regroup(e, name, value, [], ones, [1] * len(target)), type_)
+        return e.cast(regroup(e, name, value, [], ones, [1] * len(target)), type_)
     groups = group_dims(source, target)
     before = [_product([source[k] for k in a]) for a, _ in groups]
     after = [_product([target[k] for k in b]) for _, b in groups]
     if any(len(a) > 1 for a, _ in groups):
-        value = _regroup(e, "tensor.collapse_shape", value, [a for a, _ in groups], _type(before, t), before)
+        value = regroup(e, "tensor.collapse_shape", value, [a for a, _ in groups], _type(before, t), before)
     value = e.cast(value, _type(after, t))
     if any(len(b) > 1 for _, b in groups):
-        value = _regroup(e, "tensor.expand_shape", value, [b for _, b in groups], type_, extents)
+        value = regroup(e, "tensor.expand_shape", value, [b for _, b in groups], type_, extents)
     return e.cast(value, type_)
 
 
@@ -87,9 +87,10 @@ def _type(extents: Sequence[int | None], type_: ir.Type) -> ir.Type:
     return tensor_type([DYNAMIC if n is None else n for n in extents], type_)
 
 
-def _regroup(
+def regroup(
     e: Emitter, name: str, value: ir.Value, groups: list[list[int]], type_: ir.Type, extents: Sequence[Index | None]
 ) -> ir.Value:
+    """``tensor.expand_shape`` or ``tensor.collapse_shape`` (``name``) with these groups of the longer shape's axes."""
     i64 = ir.IntegerType.get_signless(64)
     attributes: dict[str, ir.Attribute] = {
         "reassociation": ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, k) for k in g]) for g in groups])

@@ -11,21 +11,28 @@ from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import ints
 from kc.passes.conversion._convert import StablehloConversion
-from kc.passes.conversion._emit import Emitter, element, is_complex, shape_of, tensor_type
-from kc.passes.conversion._movement import cast_elements
+from kc.passes.conversion._emit import Emitter, Index, element, is_complex, ranked, shape_of, tensor_type
+from kc.passes.conversion._fft import fft, join, split
+from kc.passes.conversion._real_fft import from_hermitian, to_hermitian
+from kc.passes.conversion._reshape import reshape
 
 
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloFft(StablehloConversion):
-    """``fft`` (FFT, IFFT, RFFT, IRFFT; 1 to 3 dimensions): one discrete Fourier transform by its sum per dimension.
+    """``fft`` (FFT, IFFT, RFFT, IRFFT; 1 to 3 dimensions) to loop nests: a fast transform per dimension.
 
-    X[k] = sum over j of x[j] exp(-+2 pi i j k / n), a ``linalg.generic`` that reads the powers of the n-th root of
-    unity from a table made in double precision and adds up in f64. It costs n operations per element, whatever n is::
+    Any length: a pass per factor 8, 4, 2, 3, 5, 7 or other prime up to 61, and a convolution with a chirp where a prime
+    factor is larger. The twiddle factors are a table computed in double precision; passes of one radix share their
+    code. A real signal of even length is transformed as a complex one of half the length. Dimensions that are not
+    transformed may be dynamic::
 
-        %r = stablehlo.fft %x, type = FFT, length = [8] : (tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex<f32>>
+        %r = stablehlo.fft %x, type = FFT, length = [16] : (tensor<3x16xcomplex<f32>>) -> tensor<3x16xcomplex<f32>>
 
-        %s = linalg.generic {iterator_types = ["parallel", "parallel", "reduction"]}
-          ins(%x) outs(%zeros : tensor<3x8xcomplex<f64>>)
+        %w = arith.constant dense<...> : tensor<15x2xf32>
+        %r = scf.for %pass = %c0 to %c2 step %c1 iter_args(%v = %x, ...) {
+          %in = tensor.expand_shape %v ... into tensor<3x?x4x?x1xcomplex<f32>>
+          scf.for %b { scf.for %k { scf.for %m { extract 4 elements; arith; turn by %w; insert 4 } } }
+        }
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-fft"
@@ -34,116 +41,81 @@ class ConvertStablehloFft(StablehloConversion):
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
         value, lengths = op.operands[0], ints(op, "fft_length")
         kind = str(op.attributes["fft_type"]).split()[-1].rstrip(">")
-        result = shape_of(op.results[0])
-        rank = len(result)
-        axes = list(range(rank - len(lengths), rank))
-        if None in shape_of(value):
+        type_ = ranked(op.results[0])
+        axes = list(range(type_.rank - len(lengths), type_.rank))
+        if None in [shape_of(value)[a] for a in axes]:
             ctx.error(
                 op,
-                "'stablehlo.fft' of a shape that is only known at run time cannot be compiled",
-                ["nearest thing that works: a static shape"],
+                "'stablehlo.fft' along a dimension whose size is only known at run time cannot be compiled",
+                ["nearest thing that works: static sizes of the transformed dimensions; the others may be dynamic"],
             )
-        if 0 in result or 0 in shape_of(value):
-            return [e.splat(op.results[0].type, [n or 0 for n in result], e.const(element(op.results[0]), 0))]
+        batch = [e.dim(value, a) for a in range(axes[0])]
+        if 0 in shape_of(type_) or 0 in shape_of(value):
+            extents = [*batch, *[n or 0 for n in shape_of(type_)[axes[0] :]]]
+            return [e.splat(type_, extents, e.const(element(type_), 0))]
         *others, last = zip(axes, lengths, strict=True)
-        if kind in ("FFT", "IFFT"):
-            for axis, n in (*others, last):
-                value = _transform(e, value, axis, n, n, kind == "IFFT")
-        elif kind == "RFFT":
-            value = _transform(e, value, last[0], n=last[1], outputs=last[1] // 2 + 1, inverse=False)
-            for axis, n in others:
-                value = _transform(e, value, axis, n, n, inverse=False)
-        else:
-            for axis, n in others:
-                value = _transform(e, value, axis, n, n, inverse=True)
-            value = _to_real(e, value, last[0], last[1])
-        return [value]
+        inverse = kind in ("IFFT", "IRFFT")
+        if kind == "RFFT":
+            value = _along_last(e, value, last[1] // 2 + 1, lambda v: to_hermitian(e, v, last[1]))
+        for axis, n in others if kind in ("RFFT", "IRFFT") else (*others, last):
+            value = _along(e, value, axis, n, inverse)
+        if kind == "IRFFT":
+            value = _along_last(e, value, last[1], lambda v: from_hermitian(e, v, last[1]))
+        return [_divided(e, value, math.prod(lengths)) if inverse else value]
 
 
-def _table(e: Emitter, n: int, function: Callable[[float], float]) -> ir.Value:
-    """``function(2 pi k / n)`` for k = 0 .. n-1, exact at multiples of a quarter turn."""
-    import numpy as np
-
-    def at(k: int) -> float:
-        if 4 * k % n == 0:
-            return float(round(function(math.pi / 2 * (4 * k // n))))
-        return function(2 * math.pi * k / n)
-
-    values = np.array([at(k) for k in range(n)], np.float64)
-    attr = ir.DenseElementsAttr.get(values)
-    return e.one("arith.constant", [], tensor_type([n], ir.F64Type.get()), {"value": attr})
+def _along(e: Emitter, value: ir.Value, axis: int, n: int, inverse: bool) -> ir.Value:
+    """The unscaled transform along ``axis``, which for that time becomes the last one."""
+    if axis == ranked(value).rank - 1:
+        return _along_last(e, value, n, lambda v: fft(e, v, n, inverse))
+    extents, t = e.dims(value), element(value)
+    whole: list[Index] = [e.product(extents[:axis]), n, e.product(extents[axis + 1 :])]
+    moved = swap_last(e, reshape(e, value, tensor_type(_known(whole), t), whole))
+    changed = swap_last(e, _along_last(e, moved, n, lambda v: fft(e, v, n, inverse)))
+    return reshape(e, changed, value.type, extents)
 
 
-def _sum(
-    e: Emitter,
-    value: ir.Value,
-    axis: int,
-    outputs: int,
-    acc: ir.Type,
-    term: Callable[[Emitter, ir.Value, ir.Value, ir.Value, ir.Value], ir.Value],
-) -> ir.Value:
-    """The tensor of ``acc`` that adds up ``term(emitter, element, accumulator, k, j)`` along ``axis``."""
-    shape = [outputs if d == axis else n for d, n in enumerate(shape_of(value))]
-    rank = len(shape)
-    init = e.splat(tensor_type(shape, acc), shape, e.const(acc, 0))
-    source = [ir.AffineDimExpr.get(rank if d == axis else d) for d in range(rank)]
-    maps = [
-        ir.AffineMap.get(rank + 1, 0, source),
-        ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)]),
-    ]
+def _known(extents: Sequence[Index]) -> list[int | None]:
+    return [x if isinstance(x, int) else None for x in extents]
+
+
+def swap_last(e: Emitter, value: ir.Value) -> ir.Value:
+    """[a, m, n] as [a, n, m], in square blocks: rows a power of two apart share few lines of a cache."""
+    a, m, n = e.dims(value)
+    t, known = element(value), shape_of(value)
+    block_m, block_n = _block(known[1]), _block(known[2])
+    split: list[Index] = [a, e.floordiv(m, block_m), block_m, e.floordiv(n, block_n), block_n]
+    blocks = reshape(e, value, tensor_type(_known(split), t), split)
+    turned = [split[i] for i in (0, 3, 4, 1, 2)]
+    init = e.empty(tensor_type(_known(turned), t), turned)
+    # loops: a, block of m, block of n, then within the block
+    maps = [ir.AffineMap.get_permutation(order) for order in ([0, 1, 3, 2, 4], [0, 2, 4, 1, 3])]
+    swapped = e.generic([blocks], [init], maps, ["parallel"] * 5, lambda _, x: [x[0]])[0]
+    return reshape(e, swapped, tensor_type([known[0], known[2], known[1]], t), [a, n, m])
+
+
+def _block(extent: int | None) -> int:
+    return max((d for d in range(1, 33) if extent is not None and extent % d == 0), default=1)
+
+
+def _along_last(e: Emitter, value: ir.Value, outputs: int, change: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """``change`` of ``value`` as [batch, n], back in shape with ``outputs`` elements along the last axis."""
+    extents, shape = e.dims(value), shape_of(value)
+    flat: list[Index] = [e.product(extents[:-1]), extents[-1]]
+    type_ = tensor_type(_known(flat), element(value))
+    changed = change(reshape(e, value, type_, flat))
+    return reshape(e, changed, tensor_type([*shape[:-1], outputs], element(changed)), [*extents[:-1], outputs])
+
+
+def _divided(e: Emitter, value: ir.Value, count: int) -> ir.Value:
+    """Every element over ``count``."""
+    identity = ir.AffineMap.get_identity(ranked(value).rank)
 
     def body(i: Emitter, a: list[ir.Value]) -> Sequence[ir.Value]:
-        return [term(i, a[0], a[1], i.linalg_index(axis), i.linalg_index(rank))]
+        parts = split(i, a[0]) if is_complex(a[0].type) else (a[0],)
+        number = i.const(parts[0].type, count)
+        quotients = [i.bin("arith.divf", p, number) for p in parts]
+        return [join(i, (quotients[0], quotients[1])) if len(parts) == 2 else quotients[0]]
 
-    return e.generic([value], [init], maps, ["parallel"] * rank + ["reduction"], body)[0]
-
-
-def _transform(e: Emitter, value: ir.Value, axis: int, n: int, outputs: int, inverse: bool) -> ir.Value:
-    """The transform along ``axis`` of real or complex ``value``, in complex of its own width."""
-    t, f64 = element(value), ir.F64Type.get()
-    own = ir.ComplexType(t).element_type if is_complex(t) else t
-    wide = ir.ComplexType.get(f64)
-    cosines, sines = _table(e, n, math.cos), _table(e, n, math.sin)
-
-    def term(i: Emitter, x: ir.Value, acc: ir.Value, k: ir.Value, j: ir.Value) -> ir.Value:
-        turn = i.rem(i.mul(k, j), n)
-        c, s = i.extract(cosines, [turn]), i.extract(sines, [turn])
-        s = s if inverse else i.unary("arith.negf", s)
-        re = i.to_float(i.one("complex.re", [x], own) if is_complex(t) else x, f64)
-        add = [i.bin("arith.mulf", re, c), i.bin("arith.mulf", re, s)]
-        if is_complex(t):
-            im = i.to_float(i.one("complex.im", [x], own), f64)
-            add = [
-                i.bin("arith.subf", add[0], i.bin("arith.mulf", im, s)),
-                i.bin("arith.addf", add[1], i.bin("arith.mulf", im, c)),
-            ]
-        if inverse:
-            add = [i.bin("arith.divf", part, i.const(f64, n)) for part in add]
-        return i.bin("complex.add", acc, i.one("complex.create", add, wide))
-
-    return cast_elements(e, _sum(e, value, axis, outputs, wide, term), ir.ComplexType.get(own))
-
-
-def _to_real(e: Emitter, value: ir.Value, axis: int, n: int) -> ir.Value:
-    """The inverse transform of the first n/2 + 1 coefficients of a real signal of length ``n``.
-
-    Each coefficient but the first and (for even n) the last stands for its conjugate at n - j too.
-    """
-    t, f64 = element(value), ir.F64Type.get()
-    own = ir.ComplexType(t).element_type
-    cosines, sines = _table(e, n, math.cos), _table(e, n, math.sin)
-
-    def term(i: Emitter, x: ir.Value, acc: ir.Value, k: ir.Value, j: ir.Value) -> ir.Value:
-        turn = i.rem(i.mul(k, j), n)
-        c, s = i.extract(cosines, [turn]), i.extract(sines, [turn])
-        re, im = (i.to_float(i.one(name, [x], own), f64) for name in ("complex.re", "complex.im"))
-        once = i.cmpi("eq", j, i.index(0))
-        if n % 2 == 0:
-            once = i.bin("arith.ori", once, i.cmpi("eq", j, i.index(n // 2)))
-        # a coefficient that is its own conjugate counts with its real part
-        im = i.select(once, i.const(f64, 0.0), im)
-        weight = i.select(once, i.const(f64, 1.0), i.const(f64, 2.0))
-        part = i.bin("arith.subf", i.bin("arith.mulf", re, c), i.bin("arith.mulf", im, s))
-        return i.bin("arith.addf", acc, i.bin("arith.divf", i.bin("arith.mulf", weight, part), i.const(f64, n)))
-
-    return cast_elements(e, _sum(e, value, axis, n, f64, term), own)
+    init = e.empty(value.type, e.dims(value))
+    return e.generic([value], [init], [identity, identity], ["parallel"] * ranked(value).rank, body)[0]

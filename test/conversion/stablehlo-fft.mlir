@@ -1,12 +1,44 @@
-// RUN: kc-opt %s --pass-pipeline='builtin.module(kc-convert-stablehlo-fft)' | FileCheck %s
+// RUN: kc-opt %s --split-input-file --pass-pipeline='builtin.module(kc-convert-stablehlo-fft)' | FileCheck %s
 
-// The table of roots is made in f64, and so is the sum; half the coefficients of a real signal are enough.
+// A real signal of length 32 is a complex one of length 16: two passes of radix 4. The last one turns nothing by a root
+// and has its own code; then the halves are told apart.
 // CHECK-LABEL: func.func @real
-// CHECK: arith.constant dense<[1.000000e+00, {{.*}}]> : tensor<6xf64>
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}} : tensor<2x6xf32>) outs(%{{.*}} : tensor<2x4xcomplex<f64>>)
-// CHECK: complex.add
-// CHECK: linalg.generic {{.*}}outs(%{{.*}} : tensor<2x4xcomplex<f32>>)
-func.func @real(%x: tensor<2x6xf32>) -> tensor<2x4xcomplex<f32>> {
-  %0 = stablehlo.fft %x, type = RFFT, length = [6] : (tensor<2x6xf32>) -> tensor<2x4xcomplex<f32>>
-  return %0 : tensor<2x4xcomplex<f32>>
+// CHECK: [[PAIRS:%.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x16xcomplex<f32>>)
+// CHECK: [[ROOTS:%.*]] = arith.constant dense<{{.*}}> : tensor<15x2xf32>
+// CHECK: tensor.expand_shape [[PAIRS]] {{.*}} into tensor<2x1x4x4xcomplex<f32>>
+// CHECK: scf.for
+// CHECK: tensor.extract [[ROOTS]]
+// CHECK: tensor.collapse_shape
+// CHECK: tensor.expand_shape {{.*}} into tensor<2x4x4x1xcomplex<f32>>
+// CHECK: scf.for
+// CHECK-NOT: tensor.extract [[ROOTS]]
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x17xcomplex<f32>>)
+func.func @real(%x: tensor<2x32xf32>) -> tensor<2x17xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [32] : (tensor<2x32xf32>) -> tensor<2x17xcomplex<f32>>
+  return %0 : tensor<2x17xcomplex<f32>>
+}
+
+// -----
+
+// Three passes of radix 8: the first two are one loop. The number of transforms may be unknown.
+// CHECK-LABEL: func.func @passes
+// CHECK-SAME: [[X:%.*]]: tensor<?x512xcomplex<f64>>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c2{{.*}} iter_args([[V:%.*]] = [[X]], {{.*}}) -> (tensor<?x512xcomplex<f64>>, index, index, index)
+// CHECK: tensor.expand_shape %{{.*}} into tensor<?x?x8x?xcomplex<f64>>
+// CHECK: tensor.expand_shape %{{.*}} into tensor<?x64x8x1xcomplex<f64>>
+func.func @passes(%x: tensor<?x512xcomplex<f64>>) -> tensor<?x512xcomplex<f64>> {
+  %0 = stablehlo.fft %x, type = FFT, length = [512] : (tensor<?x512xcomplex<f64>>) -> tensor<?x512xcomplex<f64>>
+  return %0 : tensor<?x512xcomplex<f64>>
+}
+
+// -----
+
+// 67 is prime and too large for a pass: a convolution with a chirp, in two transforms of length 160.
+// CHECK-LABEL: func.func @prime
+// CHECK-DAG: arith.constant dense<{{.*}}> : tensor<67x2xf32>
+// CHECK-DAG: arith.constant dense<{{.*}}> : tensor<160x2xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c2{{.*}} iter_args({{.*}}) -> (tensor<1x160xcomplex<f32>>)
+func.func @prime(%x: tensor<67xcomplex<f32>>) -> tensor<67xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = IFFT, length = [67] : (tensor<67xcomplex<f32>>) -> tensor<67xcomplex<f32>>
+  return %0 : tensor<67xcomplex<f32>>
 }
