@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from kc import call_targets
+from kc.call_targets import target_of
 from kc.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -20,13 +22,16 @@ _STRUCTURAL = frozenset(
         "batch_norm_inference",
         "batch_norm_training",
         "composite",
+        "get_tuple_element",
+        "rng",
+        "rng_bit_generator",
+        "set_dimension_size",
         "return",
+        "tuple",
         "uniform_dequantize",
         "uniform_quantize",
     )
 )
-#: custom calls that only say where a value should live (kc-decompose-stablehlo)
-_ANNOTATIONS = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
 _CHLO = frozenset(
     f"chlo.{n}"
     for n in [
@@ -81,30 +86,8 @@ _CHLO = frozenset(
         "zeta",
     ]
 )
-_SEVERAL_DEVICES = ("it moves data between devices, and kc compiles for one", "compile the program of a single device")
-_HOST_TRANSFER = ("it talks to the host while the program runs", "pass the data as arguments and results")
-_THREEFRY = "a generator written in integer arithmetic, such as jax.random with its default keys (threefry2x32)"
 _WHY: dict[str, tuple[str, str]] = {
-    **{
-        f"stablehlo.{n}": _SEVERAL_DEVICES
-        for n in (
-            "all_gather",
-            "all_reduce",
-            "all_to_all",
-            "collective_broadcast",
-            "collective_permute",
-            "cross-replica-sum",
-            "partition_id",
-            "reduce_scatter",
-            "replica_id",
-        )
-    },
-    **{f"stablehlo.{n}": _HOST_TRANSFER for n in ("infeed", "outfeed", "recv", "send")},
-    "stablehlo.after_all": ("it orders transfers to the host", "remove the transfers"),
-    "stablehlo.rng": ("its numbers come from a hidden state", _THREEFRY),
-    "stablehlo.rng_bit_generator": ("its algorithm is the target's own", _THREEFRY),
     "stablehlo.einsum": ("it is deprecated", "stablehlo.dot_general"),
-    "stablehlo.set_dimension_size": ("it makes a bounded dynamic dimension", "stablehlo.real_dynamic_slice"),
     "stablehlo.torch_index_select": ("it is deprecated", "stablehlo.gather"),
     "stablehlo.unary_einsum": ("it is deprecated", "stablehlo.reduce and stablehlo.transpose"),
 }
@@ -131,12 +114,33 @@ def census(module: ir.Module, target: str | Target = "cpu") -> list[Unsupported]
     from kc.rewrite import walk_ops
 
     supported = _supported()
+    platform = _platform(target)
     found = []
     for op in walk_ops(module.operation):
-        reason = _reason(op, supported)
+        reason = _reason(op, supported, platform)
         if reason is not None:
             found.append(_entry(op, *reason))
     return found
+
+
+def notes(module: ir.Module, target: str | Target = "cpu") -> list[Diagnostic]:
+    """What can be compiled but not as one may expect: custom calls that leave the GPU."""
+    from kc.diagnostics import Diagnostic, location_of
+    from kc.rewrite import walk_ops
+
+    platform = _platform(target)
+    found = []
+    for op in walk_ops(module.operation, "stablehlo.custom_call"):
+        text = call_targets.note(op, platform)
+        if text is not None:
+            found.append(Diagnostic("note", location_of(op), text))
+    return found
+
+
+def _platform(target: str | Target) -> str:
+    """The name that functions for custom calls are registered under."""
+    name = target.partition(":")[0] if isinstance(target, str) else target.name
+    return "nvptx" if name == "nvptx" else "cpu"
 
 
 def check(module: ir.Module, target: str | Target = "cpu") -> None:
@@ -158,7 +162,7 @@ def _entry(op: ir.Operation, why: str, nearest: str) -> Unsupported:
 
     name = op.name
     if name == "stablehlo.custom_call":
-        name += f" @{_call_target(op)}"
+        name += f" @{target_of(op)}"
     notes = (Diagnostic("note", location_of(op), f"nearest thing that works: {nearest}"),) if nearest else ()
     return Unsupported(
         name, why, nearest, Diagnostic("error", location_of(op), f"'{name}' cannot be compiled: {why}", notes)
@@ -177,17 +181,13 @@ def _supported() -> frozenset[str]:
     return frozenset(names)
 
 
-def _call_target(op: ir.Operation) -> str:
-    return str(op.attributes["call_target_name"]).strip('"')
-
-
-def _reason(op: ir.Operation, supported: frozenset[str]) -> tuple[str, str] | None:
+def _reason(op: ir.Operation, supported: frozenset[str], platform: str) -> tuple[str, str] | None:
     """Why ``op`` cannot be compiled and what can be instead; None when it can."""
     dialect = op.name.partition(".")[0]
     if dialect not in ("stablehlo", "chlo"):
         return None
     if op.name == "stablehlo.custom_call":
-        return _custom_call(op)
+        return call_targets.refusal(op, platform)
     if op.name in _WHY:
         return _WHY[op.name]
     if op.name not in supported:
@@ -199,34 +199,7 @@ def _reason(op: ir.Operation, supported: frozenset[str]) -> tuple[str, str] | No
     return None
 
 
-def _custom_call(op: ir.Operation) -> tuple[str, str] | None:
-    name = _call_target(op)
-    same = [v.type for v in op.operands] == [r.type for r in op.results]
-    if name in ("shape_assertion", "stablehlo.dynamic_reduce_window") or (same and name in _ANNOTATIONS):
-        return None
-    if name.startswith("lapack_") or name in (
-        "Eigh",
-        "Qr",
-        "LuDecomposition",
-        "ProductOfElementaryHouseholderReflectors",
-    ):
-        return "it calls a linear algebra library", "stablehlo.cholesky and stablehlo.triangular_solve"
-    if "callback" in name:
-        return (
-            "it calls back into Python while the program runs",
-            "compute the value outside and pass it as an argument",
-        )
-    return "kc does not know this call target", "a function or a composite with a decomposition"
-
-
 def _type_reason(text: str) -> tuple[str, str] | None:
-    if text.startswith("!stablehlo.token"):
-        return "it works on a token", "remove the transfers to the host"
     if "tensor<*" in text:
         return "it works on a tensor of unknown rank", "tensors with a rank, dimensions may be unknown"
-    if "#stablehlo.bounds" in text:
-        return "it works on a bounded dynamic dimension", "a dimension of unknown extent"
-    for kind in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E8M0FNU"):
-        if f"x{kind}" in text or f"<{kind}" in text:
-            return f"kc has no arithmetic on {kind}", "f8E4M3FN or f8E5M2"
     return None

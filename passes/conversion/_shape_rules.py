@@ -41,12 +41,16 @@ def _all(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     own = _RULES.get(op.name)
     if own is not None:
         yield from own(op, symbols)
-    elif op.name in RULES or op.name == "stablehlo.map":
+    elif op.name in RULES or op.name == "stablehlo.map" or _is_chlo_elementwise(op):
         full = [k for k, v in enumerate(op.operands) if ranked(v).rank == ranked(op.results[0]).rank]
         yield from _equal_operands(op, symbols, full)
     for number, result in enumerate(op.results):
         if isinstance(result.type, ir.RankedTensorType):
             yield from _declared(op, symbols, number)
+
+
+def _is_chlo_elementwise(op: ir.Operation) -> bool:
+    return op.name.startswith("chlo.") and len({tuple(shape_of(v)) for v in (*op.operands, *op.results)}) == 1
 
 
 def _declared(op: ir.Operation, symbols: ShapeSymbols, number: int) -> Iterator[Rule]:
@@ -212,6 +216,19 @@ def _scatter(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
         yield _pair(count + 1, j, updates[j], 0, i, operand[i], "le")
 
 
+def _batch_norm(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
+    axis = integer(op, "feature_index")
+    size = symbols.dims(op.operands[0])[axis]
+    for number, value in enumerate(op.operands):
+        if number and ranked(value).rank == 1:
+            yield _pair(0, axis, size, number, 0, symbols.dims(value)[0])
+
+
+def _batch_norm_grad(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
+    yield from _batch_norm(op, symbols)
+    yield from _same(op, symbols, 0, 4)
+
+
 def _cholesky(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     rank, sizes = ranked(op.operands[0]).rank, symbols.dims(op.operands[0])
     yield _pair(0, rank - 2, sizes[-2], 0, rank - 1, sizes[-1])
@@ -295,10 +312,20 @@ def _window_result(op: ir.Operation, symbols: ShapeSymbols) -> list[Sym]:
     return found
 
 
+def _top_k(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
+    sizes = symbols.dims(op.operands[0])
+    yield Rule("le", integer(op, "k"), sizes[-1], "the largest {0} of {1} elements are asked for")
+
+
 _WINDOWS = frozenset({"stablehlo.pad", "stablehlo.dynamic_pad", "stablehlo.reduce_window"})
 _RULES: dict[str, Callable[[ir.Operation, ShapeSymbols], Iterator[Rule]]] = {
+    "chlo.top_k": _top_k,
+} | {
     f"stablehlo.{name}": rule
     for name, rule in {
+        "batch_norm_grad": _batch_norm_grad,
+        "batch_norm_inference": _batch_norm,
+        "batch_norm_training": _batch_norm,
         "cholesky": _cholesky,
         "concatenate": _concatenate,
         "convolution": _convolution,

@@ -170,6 +170,9 @@ class ShapeSymbols:
                     for column in zip(*(self.dims(v) for v in full), strict=True)
                 ]
             return self.dims(operands[position])
+        if name in ("stablehlo.batch_norm_grad", "stablehlo.batch_norm_inference", "stablehlo.batch_norm_training"):
+            full = self.dims(operands[0])
+            return full if ranked(result).rank == len(full) else [full[integer(op, "feature_index")]]
         if name == "stablehlo.transpose":
             source = self.dims(operands[0])
             return [source[a] for a in ints(op, "permutation")]

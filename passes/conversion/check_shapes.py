@@ -12,6 +12,7 @@ from kc.passes.conversion._checks import Checks
 from kc.passes.conversion._emit import Emitter
 from kc.passes.conversion._shape_rules import Rule, rules
 from kc.passes.conversion._shapes import ShapeSymbols, Sym
+from kc.passes.conversion.legalize_dynamism import ORIGIN
 from kc.rewrite import walk_ops
 
 #: ops whose results take their sizes from values, so that no operand need have an unknown size
@@ -84,7 +85,7 @@ class _Inserter:
         first = entry.operations[0].operation
         after = list(order)[1:]
         for op in walk_ops(function):
-            if not op.name.startswith("stablehlo.") or not (
+            if not op.name.startswith(("stablehlo.", "chlo.")) or not (
                 op.name in _SOURCES or any(map(_has_unknown, (*op.operands, *op.results)))
             ):
                 continue
@@ -106,7 +107,11 @@ class _Inserter:
         holds = e.cmpi("sle" if rule.relation == "le" else "eq", lhs, rhs)
         if rule.relation == "one":
             holds = e.bin("arith.ori", holds, e.cmpi("eq", lhs, e.index(1)))
-        self._checks.emit(e, holds, f"'{op.name}'{_place(op)}: {rule.text}", lhs, rhs)
+        self._checks.emit(e, holds, f"'{_name(op)}'{_place(op)}: {rule.text}", lhs, rhs)
+
+
+def _name(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes[ORIGIN]).value if ORIGIN in op.attributes else op.name
 
 
 def _place(op: ir.Operation) -> str:

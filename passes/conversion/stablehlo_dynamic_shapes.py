@@ -72,12 +72,6 @@ class ConvertStablehloDynamicShapes(Pass):
     )
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        for bounded in walk_ops(op, "stablehlo.set_dimension_size"):
-            ctx.error(
-                bounded,
-                "'stablehlo.set_dimension_size' makes a bounded dynamic dimension, which kc does not have",
-                ["nearest thing that works: stablehlo.real_dynamic_slice"],
-            )
         reducers: set[str] = set()
         for function in walk_ops(op, "func.func"):
             if not function.regions[0].blocks or not walk_ops(function, self.converts):

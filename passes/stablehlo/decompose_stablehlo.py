@@ -7,12 +7,12 @@ import math
 from typing import ClassVar
 
 from kc.bindings import ir
+from kc.call_targets import ANNOTATIONS
 from kc.pass_base import Pass, PassContext
+from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
 
 _BATCH_NORM = ("stablehlo.batch_norm_grad", "stablehlo.batch_norm_inference", "stablehlo.batch_norm_training")
-#: custom calls that only say where a value should live; on one device they are their operand
-_ANNOTATIONS = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,30 +35,23 @@ class DecomposeStablehlo(Pass):
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         for call in walk_ops(op, "stablehlo.custom_call"):
             plain = [v.type for v in call.operands] == [r.type for r in call.results]
-            if plain and ir.StringAttr(call.attributes["call_target_name"]).value in _ANNOTATIONS:
+            if plain and ir.StringAttr(call.attributes["call_target_name"]).value in ANNOTATIONS:
                 replace_op(call, list(call.operands))
         for norm in walk_ops(op, _BATCH_NORM):
-            replace_op(norm, _BatchNorm(norm, ctx).values())
+            replace_op(norm, _BatchNorm(norm).values())
 
 
 class _BatchNorm:
     """Writes out one batch norm in front of it."""
 
-    def __init__(self, op: ir.Operation, ctx: PassContext):
+    def __init__(self, op: ir.Operation):
         self.op = op
         self.full = ir.RankedTensorType(op.operands[0].type)
         self.axis = ir.IntegerAttr(op.attributes["feature_index"]).value
         self.epsilon = ir.FloatAttr(op.attributes["epsilon"]).value
-        if not self.full.has_static_shape:
-            ctx.error(
-                op,
-                f"'{op.name}' of a shape that is only known at run time cannot be decomposed",
-                ["nearest thing that works: a static shape, or the norm written in elementwise ops"],
-            )
         self.element = self.full.element_type
         wide = isinstance(self.element, (ir.F32Type, ir.F64Type))
         self.acc = self.element if wide else ir.F32Type.get()
-        self.count = math.prod(self.full.shape) / max(1, self.full.shape[self.axis])
 
     def values(self) -> list[ir.Value]:
         operands = [self._convert(v, self.acc) for v in self.op.operands]
@@ -89,8 +82,8 @@ class _BatchNorm:
         normal = self._op("divide", centred, self._spread(deviation))
         grad_scale, grad_offset = self._sum(self._op("multiply", grad, normal)), self._sum(grad)
         # x enters through itself, through the mean and through the variance
-        through_mean = self._op("divide", grad_offset, self._number(self.count, mean.type))
-        through_variance = self._op("divide", grad_scale, self._number(self.count, mean.type))
+        through_mean = self._op("divide", grad_offset, self._count())
+        through_variance = self._op("divide", grad_scale, self._count())
         inner = self._op("subtract", grad, self._spread(through_mean))
         inner = self._op("subtract", inner, self._op("multiply", normal, self._spread(through_variance)))
         factor = self._spread(self._op("divide", scale, deviation))
@@ -124,13 +117,45 @@ class _BatchNorm:
         number = ir.FloatAttr.get(self.acc, value, loc=self.op.location)
         return self._make("constant", [], type_, {"value": ir.DenseElementsAttr.get_splat(type_, number)})
 
+    def _per_feature(self, value: float) -> ir.Value:
+        """A number for every feature."""
+        type_ = self._typed([self.full.shape[self.axis]], self.acc)
+        if type_.has_static_shape:
+            return self._number(value, type_)
+        return self._features(self._number(value, self._typed([], self.acc)))
+
+    def _features(self, scalar: ir.Value) -> ir.Value:
+        """A scalar, for every feature."""
+        type_ = self._typed([self.full.shape[self.axis]], self.acc)
+        dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+        if type_.has_static_shape:
+            return self._make("broadcast_in_dim", [scalar], type_, dims)
+        size = Sizes(self.op).size(self.op.operands[0], self.axis)
+        return self._make("dynamic_broadcast_in_dim", [scalar, size], type_, dims)
+
     def _spread(self, value: ir.Value) -> ir.Value:
         """One number per feature, over the whole shape."""
         dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([self.axis])}
-        return self._make("broadcast_in_dim", [value], self._typed(list(self.full.shape), self.acc), dims)
+        type_ = self._typed(list(self.full.shape), self.acc)
+        if type_.has_static_shape and ir.RankedTensorType(value.type).has_static_shape:
+            return self._make("broadcast_in_dim", [value], type_, dims)
+        shape = Sizes(self.op).of(self.op.operands[0])
+        return self._make("dynamic_broadcast_in_dim", [value, shape], type_, dims)
+
+    def _count(self) -> ir.Value:
+        """How many numbers a feature has, for every feature."""
+        others = [a for a in range(self.full.rank) if a != self.axis]
+        if not any(self.full.is_dynamic_dim(a) for a in others):
+            return self._per_feature(math.prod(self.full.get_dim_size(a) for a in others))
+        sizes = Sizes(self.op)
+        count = sizes.constant([1])
+        for axis in others:
+            count = sizes.combine("multiply", count, sizes.size(self.op.operands[0], axis))
+        scalar = self._make("reshape", [count], self._typed([], ir.IntegerType.get_signless(64)))
+        return self._features(self._make("convert", [scalar], self._typed([], self.acc)))
 
     def _deviation(self, variance: ir.Value) -> ir.Value:
-        return self._op("sqrt", self._op("add", variance, self._number(self.epsilon, variance.type)))
+        return self._op("sqrt", self._op("add", variance, self._per_feature(self.epsilon)))
 
     def _sum(self, value: ir.Value) -> ir.Value:
         """Over everything but the features."""
@@ -155,4 +180,4 @@ class _BatchNorm:
 
     def _mean(self, value: ir.Value) -> ir.Value:
         total = self._sum(value)
-        return self._op("divide", total, self._number(self.count, total.type))
+        return self._op("divide", total, self._count())

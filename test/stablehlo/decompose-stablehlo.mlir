@@ -20,3 +20,13 @@ func.func @annotation(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{replicated}"} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Sizes that are only known at run time: the count comes from them, features are broadcast to the operand's sizes.
+// CHECK-LABEL: func.func @dynamic_norm
+// CHECK: stablehlo.dynamic_broadcast_in_dim
+// CHECK-NOT: stablehlo.batch_norm_training
+func.func @dynamic_norm(%x: tensor<?x?xf32>, %s: tensor<?xf32>) -> tensor<?x?xf32> {
+  %0:3 = "stablehlo.batch_norm_training"(%x, %s, %s) <{epsilon = 1.0e-03 : f32, feature_index = 1 : i64}>
+    : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>)
+  return %0#0 : tensor<?x?xf32>
+}
