@@ -43,8 +43,6 @@ func.func @map(%x: memref<30x100xf32>, %s: f32, %y: memref<30x100xf32>) {
 // CHECK: %[[ROWS:.*]] = memref.dim %[[X]], %c0
 // CHECK: gpu.launch blocks(%[[B:[a-z0-9]*]], %{{.*}}, %{{.*}}) in (%{{.*}} = %[[ROWS]],
 // CHECK-SAME: threads(%[[T:[a-z0-9]*]], {{.*}} workgroup(%[[TILE:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
-// CHECK: %[[FIRST:.*]] = memref.load %[[Y]][%[[B]]]
-// CHECK: %[[FIRST32:.*]] = arith.extf %[[FIRST]] : bf16 to f32
 // CHECK: %[[SUM:.*]] = scf.for %[[K:.*]] = %[[T]] to %c1000 step %c256 iter_args(%[[ACC:.*]] = %cst) -> (f32)
 // CHECK: %[[V:.*]] = memref.load %[[X]][%[[B]], %[[K]]]
 // CHECK: %[[V32:.*]] = arith.extf %[[V]]
@@ -56,7 +54,9 @@ func.func @map(%x: memref<30x100xf32>, %s: f32, %y: memref<30x100xf32>) {
 // CHECK: gpu.barrier
 // CHECK: arith.cmpi ult, %[[T]],
 // CHECK: arith.cmpi eq, %[[T]], %c0
-// CHECK: %[[LAST:.*]] = memref.load %[[TILE]][%[[T]]]
+// CHECK: %[[FIRST:.*]] = memref.load %[[Y]][%[[B]]]
+// CHECK: %[[FIRST32:.*]] = arith.extf %[[FIRST]] : bf16 to f32
+// CHECK: %[[LAST:.*]] = memref.load %[[TILE]][%c0]
 // CHECK: %[[TOTAL:.*]] = arith.addf %[[FIRST32]], %[[LAST]] : f32
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[TOTAL]] : f32 to bf16
 // CHECK: memref.store %[[ROUNDED]], %[[Y]][%[[B]]]
@@ -195,6 +195,53 @@ func.func @pick(%x: memref<5000xf32>, %v: memref<f32>, %k: memref<i32>) {
     %p = arith.select %more, %a, %best : f32
     %q = arith.select %more, %w, %at : i32
     linalg.yield %p, %q : f32, i32
+  }
+  return
+}
+
+// -----
+
+// A long reduction of few outputs is cut into parts of 8192 elements with a block each; a second launch folds their
+// results. Where the order matters, parts and the threads in them take neighbouring elements.
+// CHECK-LABEL: func.func @cut
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<100000xi32>, %[[Y:[a-z0-9]*]]: memref<i32>,
+// CHECK: %[[PARTS:.*]] = memref.alloc() : memref<1x13xi32>
+// CHECK: gpu.launch blocks(%[[B:[a-z0-9]*]], {{.*}} in (%{{.*}} = %c13,
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[B]], %c8192
+// CHECK: %[[END:.*]] = arith.minui %{{.*}}, %c100000
+// CHECK: %[[MINE:.*]] = arith.addi %[[BEGIN]], %[[T:.*]] : index
+// CHECK: %[[SUM:.*]] = scf.for %[[K:.*]] = %[[MINE]] to %[[END]] step %c256 iter_args(%{{.*}} = %c0_i32) -> (i32)
+// CHECK: memref.load %[[X]][%[[K]]]
+// CHECK: gpu.barrier
+// CHECK: memref.store %{{.*}}, %[[PARTS]][%c0, %[[B]]]
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c1,
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to %c13 step %c32 iter_args
+// CHECK: memref.load %[[PARTS]][%c0, %[[P]]]
+// CHECK: gpu.barrier
+// CHECK: memref.store %{{.*}}, %[[Y]][]
+// CHECK: memref.dealloc %[[PARTS]]
+// CHECK: gpu.launch blocks(%[[B2:[a-z0-9]*]], {{.*}} in (%{{.*}} = %c13,
+// CHECK: %[[BEGIN2:.*]] = arith.muli %[[B2]], %c8192
+// CHECK: %[[OWN:.*]] = arith.muli %{{.*}}, %c32
+// CHECK: arith.addi %[[BEGIN2]], %[[OWN]]
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c1,
+func.func @cut(%x: memref<100000xi32>, %y: memref<i32>, %v: memref<i32>, %at: memref<i32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<100000xi32>) outs(%y : memref<i32>) {
+  ^bb0(%a: i32, %sum: i32):
+    %s = arith.addi %a, %sum : i32
+    linalg.yield %s : i32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>],
+                  iterator_types = ["reduction"]}
+      ins(%x : memref<100000xi32>) outs(%v, %at : memref<i32>, memref<i32>) {
+  ^bb0(%a: i32, %best: i32, %k: i32):
+    %i = linalg.index 0 : index
+    %w = arith.index_cast %i : index to i32
+    %more = arith.cmpi sgt, %a, %best : i32
+    %p = arith.select %more, %a, %best : i32
+    %q = arith.select %more, %w, %k : i32
+    linalg.yield %p, %q : i32, i32
   }
   return
 }
