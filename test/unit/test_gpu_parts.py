@@ -40,7 +40,11 @@ func.func @argmax(%x: tensor<2x{LENGTH}xi32>) -> (tensor<2xi32>, tensor<2xi32>) 
   ^bb0(%a: i32, %best: i32, %at: i32):
     %k = linalg.index 1 : index
     %w = arith.index_cast %k : index to i32
-    %more = arith.cmpi sgt, %a, %best : i32
+    %larger = arith.cmpi sgt, %a, %best : i32
+    %equal = arith.cmpi eq, %a, %best : i32
+    %earlier = arith.cmpi slt, %w, %at : i32
+    %first = arith.andi %equal, %earlier : i1
+    %more = arith.ori %larger, %first : i1
     %p = arith.select %more, %a, %best : i32
     %q = arith.select %more, %w, %at : i32
     linalg.yield %p, %q : i32, i32
