@@ -254,7 +254,7 @@ def _from_scalar(value: bool | int | float | complex | np.generic, spec: Spec, i
     kind = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
     if spec.shape != ():
         refuse(spec, index, f"got the Python number {value!r}; only arguments of rank 0 take one")
-    if spec.dtype.code not in kinds[kind] and not (spec.dtype.is_float8 and kind in (int, float)):
+    if spec.dtype.code not in kinds[kind] and not (spec.dtype.is_small_float and kind in (int, float)):
         refuse(spec, index, f"got the Python {kind.__name__} {value!r}")
     if kind is int and spec.dtype.code in (dtypes.INT, dtypes.UINT):
         low = -(1 << (spec.dtype.bits - 1)) if spec.dtype.code == dtypes.INT else 0

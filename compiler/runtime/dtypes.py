@@ -1,6 +1,6 @@
 """Element types: one table from kc's names (those of MLIR) to NumPy, DLPack, torch and JAX.
 
-Types narrower than a byte (i4, ui4, i2, ui2) take one byte per element, as ``ml_dtypes`` and MLIR's memrefs do. i1 is
+Types narrower than a byte (i4, ui4, i2, ui2, f6, f4) take one byte per element, as ``ml_dtypes`` and MLIR's memrefs do. i1 is
 NumPy's bool: a byte that is 0 or 1. ``numpy`` is imported when a NumPy type is first asked for.
 """
 from __future__ import annotations
@@ -29,11 +29,11 @@ class DType:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether a value has fewer bits than its byte in memory (i4 …; not i1, whose byte is 0 or 1)."""
-        return self.bits < 8 and self.code in (INT, UINT)
+        """Whether a value has fewer bits than its byte in memory (i4, f6 …; not i1, whose byte is 0 or 1)."""
+        return self.bits < 8 and self.code != BOOL
 
     @property
-    def is_float8(self) -> bool:
+    def is_small_float(self) -> bool:
         return self.code >= 7
 
     @functools.cached_property
@@ -68,6 +68,9 @@ _TABLE = (
     DType("f8E5M2", 8, 1, 12, "float8_e5m2", "float8_e5m2"),
     DType("f8E5M2FNUZ", 8, 1, 13, "float8_e5m2fnuz", "float8_e5m2fnuz"),
     DType("f8E8M0FNU", 8, 1, 14, "float8_e8m0fnu", "float8_e8m0fnu"),
+    DType("f6E2M3FN", 6, 1, 15, "float6_e2m3fn"),
+    DType("f6E3M2FN", 6, 1, 16, "float6_e3m2fn"),
+    DType("f4E2M1FN", 4, 1, 17, "float4_e2m1fn"),
     DType("i64", 64, 8, INT, "int64", "int64"),
     DType("i32", 32, 4, INT, "int32", "int32"),
     DType("i16", 16, 2, INT, "int16", "int16"),

@@ -28,7 +28,7 @@ class TorchKind:
             result.free()
             raise TypeError(f"PyTorch has no type for a result of {dtype.name}; call with NumPy arrays")
         # Types that NumPy does not have, or few versions of DLPack know, travel as bits.
-        carrier = _CARRIERS.get(dtype.bits, dtype) if dtype.code == dtypes.BFLOAT or dtype.is_float8 else dtype
+        carrier = _CARRIERS.get(dtype.bits, dtype) if dtype.code == dtypes.BFLOAT or dtype.is_small_float else dtype
         if result.device_type == CPU:
             tensor = torch.from_numpy(own_array(carrier, result.base, result.data, result.shape, result.strides))
         else:

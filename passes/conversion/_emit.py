@@ -36,6 +36,11 @@ def is_float(type_: ir.Type) -> bool:
     return isinstance(type_, ir.FloatType)
 
 
+def is_narrow_float(type_: ir.Type) -> bool:
+    """A float of at most 8 bits: what kc has to compute on as f32."""
+    return isinstance(type_, ir.FloatType) and ir.FloatType(type_).width <= 8
+
+
 def is_complex(type_: ir.Type) -> bool:
     return isinstance(type_, ir.ComplexType)
 
@@ -191,7 +196,7 @@ class Emitter:
         """A float converted to another float type, rounded to nearest even."""
         if value.type == type_:
             return value
-        if width(value.type) == width(type_):  # bf16 <-> f16 and the f8 kinds: by way of f32, which holds both
+        if width(value.type) < 32 and width(type_) < 32:  # by way of f32, which holds what both can
             return self.one("arith.truncf", [self.one("arith.extf", [value], ir.F32Type.get())], type_)
         if width(value.type) == 64 and width(type_) < 32:
             value = self._round_to_odd(value)

@@ -15,6 +15,7 @@ from kc.passes.conversion._emit import (
     ranked,
     shape_of,
     tensor_type,
+    width,
 )
 
 
@@ -82,7 +83,10 @@ def iota(e: Emitter, type_: ir.Type, extents: Sequence[Index], axis: int) -> ir.
     def body(i: Emitter, at: list[ir.Value]) -> ir.Value:
         if is_float(target) or is_complex(target):
             part = ir.ComplexType(target).element_type if is_complex(target) else target
-            real = i.one("arith.uitofp", [i.to_int(at[axis], int_type(64))], part)
+            last = extents[axis]
+            exact = ir.F32Type.get() if isinstance(last, int) and last <= 1 << 24 else ir.F64Type.get()
+            wide = part if width(part) >= 32 else exact  # of the narrow ones each number is rounded once
+            real = i.to_float(i.one("arith.uitofp", [i.to_int(at[axis], int_type(64))], wide), part)
             return i.one("complex.create", [real, i.const(part, 0.0)], target) if is_complex(target) else real
         return i.to_int(at[axis], target)
 

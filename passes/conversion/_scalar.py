@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from kc.bindings import ir
-from kc.passes.conversion._emit import Emitter, int_type, is_complex, is_float, width
+from kc.passes.conversion._emit import Emitter, int_type, is_complex, is_float, is_narrow_float, width
 from kc.passes.conversion._round import float_to_int, reduce_precision
 
 
@@ -269,7 +269,9 @@ def convert(
         inner = ir.ComplexType(to).element_type
         return e.one("complex.create", [convert(e, value, inner, from_unsigned), e.const(inner, 0.0)], to)
     if _is_bool(to):
-        zero = e.const(t, 0)
+        if is_narrow_float(t):
+            value = e.to_float(value, ir.F32Type.get())
+        zero = e.const(value.type, 0)
         return e.cmpf("une", value, zero) if is_float(t) else e.cmpi("ne", value, zero)
     unsigned = from_unsigned or _is_bool(t)
     if is_float(t):
@@ -279,8 +281,27 @@ def convert(
         if width(to) >= 32:
             return e.one(name, [value], to)
         # through a type that holds the integer, so that it is rounded once
+        if width(t) > 32:
+            value = _sticky(e, value, unsigned)
         return e.to_float(e.one(name, [value], ir.F32Type.get() if width(t) <= 16 else ir.F64Type.get()), to)
     return e.to_int(value, to, unsigned)
+
+
+def _sticky(e: Emitter, value: ir.Value, unsigned: bool) -> ir.Value:
+    """A 64-bit integer that f64 holds and that rounds to few digits as ``value`` does.
+
+    Beyond 2**53 the 11 lowest bits become one that says whether any of them was set.
+    """
+    t = value.type
+    low = e.bin("arith.andi", value, e.const(t, 0x7FF))
+    rest = e.bin("arith.andi", value, e.const(t, -0x800))
+    odd = e.select(e.cmpi("ne", low, e.const(t, 0)), e.bin("arith.ori", rest, e.const(t, 0x800)), rest)
+    limit = e.const(t, 1 << 53)
+    small = e.cmpi("ult", value, limit)
+    if not unsigned:
+        shifted = e.bin("arith.addi", value, limit)
+        small = e.cmpi("ult", shifted, e.const(t, 1 << 54))
+    return e.select(small, value, odd)
 
 
 def _reduce_precision(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
@@ -362,6 +383,22 @@ RULES: dict[str, Rule] = {
 }
 
 
+#: what does not compute, and so takes floats of any width as they are
+_AS_IT_IS = frozenset(f"stablehlo.{n}" for n in ("bitcast_convert", "convert", "real", "select"))
+
+
 def emit_scalar(e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], result: ir.Type) -> ir.Value:
-    """The element of ``op`` (one of ``RULES``) for the element values ``arguments``."""
-    return RULES[op.name](e, Scalar.of(op, result), list(arguments))
+    """The element of ``op`` (one of ``RULES``) for the element values ``arguments``.
+
+    On floats of 8 bits and fewer an op computes in f32 and is rounded once: sums, products, quotients and square roots
+    are then those of exact arithmetic, since f32 has more than twice their digits (Figueroa, "When is double rounding
+    innocuous?", 1995).
+    """
+    rule, values = RULES[op.name], list(arguments)
+    if op.name in _AS_IT_IS or not any(is_narrow_float(v.type) for v in values):
+        return rule(e, Scalar.of(op, result), values)
+    f32 = ir.F32Type.get()
+    wide = [e.to_float(v, f32) if is_narrow_float(v.type) else v for v in values]
+    if not is_narrow_float(result):
+        return rule(e, Scalar.of(op, result), wide)
+    return e.to_float(rule(e, Scalar.of(op, f32), wide), result)

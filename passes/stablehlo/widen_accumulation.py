@@ -11,13 +11,12 @@ from kc.rewrite import replace_op, walk_ops
 
 _CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general", "stablehlo.dynamic_conv")
 _REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter", "stablehlo.select_and_scatter")
-_NARROW = ("f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ")
 _SUMS = frozenset({"stablehlo.add", "stablehlo.multiply"})
 
 
 @dataclasses.dataclass(frozen=True)
 class WidenAccumulation(Pass):
-    """Sums and products of narrow floats (f16, bf16, f8) accumulate in f32 and are rounded once, at the end.
+    """Sums and products of narrow floats (f16, bf16 and below) accumulate in f32 and are rounded once, at the end.
 
     ``dot_general`` and ``convolution`` get an f32 result, their operands stay narrow. A ``reduce``, ``reduce_window``,
     ``scatter`` or ``select_and_scatter`` that adds or multiplies gets f32 operands. Before / after::
@@ -45,7 +44,10 @@ class WidenAccumulation(Pass):
 
 
 def _narrow(type_: ir.Type) -> bool:
-    return isinstance(type_, ir.RankedTensorType) and str(ir.RankedTensorType(type_).element_type) in _NARROW
+    if not isinstance(type_, ir.RankedTensorType):
+        return False
+    element = ir.RankedTensorType(type_).element_type
+    return isinstance(element, ir.FloatType) and ir.FloatType(element).width < 32
 
 
 def _wide(type_: ir.Type) -> ir.Type:
