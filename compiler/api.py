@@ -54,6 +54,14 @@ class Executable:
         """Run another public function of the program."""
         return self.program.run(entry, *arrays)
 
+    def run_parallel(self, arguments: Sequence[Sequence[Any]], **options: Any) -> list[tuple[Any, ...]]:
+        """Run as several processes that work together, one per element of ``arguments``; gives the results of each.
+
+        Options: ``replicas``, ``partitions``, ``entry``, ``timeout``, ``infeed``, ``outfeed``, ``channels``,
+        ``devices``, as in ``kc.runtime.run_parallel``, which also runs different programs side by side.
+        """
+        return self.program.run_parallel(arguments, **{"entry": self.entry, **options})
+
     def stage(self, level: str) -> str:
         """The program's text at a level of the ladder (``stablehlo``, ``linalg`` … ``asm``) or after a phase.
 
@@ -108,19 +116,29 @@ def compile(
     entry: str = "main",
     agents: Sequence[Hook] = (),
     options: Mapping[str, Any] | None = None,
+    shapes: str = "dynamic",
 ) -> Executable:
     """Compile a program.
 
     ``source``: StableHLO or lower MLIR as text, bytecode, portable artifact (bytes), a path or an ``ir.Module``; or a
     ``torch.export.ExportedProgram``. ``target``: ``cpu``, ``nvptx:sm_90a`` …, see ``kc.targets``. ``agents`` are called
     at every hook point (see ``kc.pipelines.run``). ``options``: phase parameters by name, and ``verify_levels``.
+    ``shapes``: one program for all sizes that the source leaves open (``dynamic``), or beside it a program for each set
+    of argument shapes it is called with (``specialise``: a ``kc.specialise.SpecialisingExecutable``, which tells them).
 
     Raises InputError for a source that cannot be read or has no function ``entry``, UnsupportedError that lists every
     operation the target cannot do, CompileError when a pass fails.
     """
     from kc import frontends
 
-    return compile_loaded(frontends.load(source, entry), target, entry, agents=agents, options=options)
+    if shapes not in ("dynamic", "specialise"):
+        raise InputError(f"shapes is 'dynamic' or 'specialise', not {shapes!r}")
+    loaded = frontends.load(source, entry)
+    if shapes == "specialise":
+        from kc.specialise import specialising
+
+        return specialising(loaded, target, entry, agents=agents, options=options)
+    return compile_loaded(loaded, target, entry, agents=agents, options=options)
 
 
 def compile_loaded(

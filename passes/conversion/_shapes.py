@@ -171,8 +171,8 @@ class ShapeSymbols:
                 ]
             return self.dims(operands[position])
         if name in ("stablehlo.batch_norm_grad", "stablehlo.batch_norm_inference", "stablehlo.batch_norm_training"):
-            full = self.dims(operands[0])
-            return full if ranked(result).rank == len(full) else [full[integer(op, "feature_index")]]
+            sizes = self.dims(operands[0])
+            return sizes if ranked(result).rank == len(sizes) else (sizes[integer(op, "feature_index")],)
         if name == "stablehlo.transpose":
             source = self.dims(operands[0])
             return [source[a] for a in ints(op, "permutation")]

@@ -9,8 +9,8 @@ from typing import ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.conversion._attrs import integer, ints
-from kc.passes.conversion._chlo_broadcast import expand as expand_broadcast
 from kc.passes.conversion._checks import Checks
+from kc.passes.conversion._chlo_broadcast import expand as expand_broadcast
 from kc.passes.conversion._emit import Emitter, shape_of
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
@@ -27,7 +27,8 @@ class LegalizeDynamism(Pass):
     ``#stablehlo.bounds`` goes from every type; an argument's size is checked against its bound when the program is
     called. ``set_dimension_size`` takes the first elements (more than there are is an error at run time). A ``reshape``
     to one unknown size and a ``broadcast_in_dim`` from or to unknown ones get their sizes as an operand
-    (``dynamic_reshape``, ``dynamic_broadcast_in_dim``), and so do the operands of ``chlo.broadcast_*``. Before / after::
+    (``dynamic_reshape``, ``dynamic_broadcast_in_dim``), and so do the operands of ``chlo.broadcast_*``. Before /
+    after::
 
         %0 = stablehlo.set_dimension_size %x, %n, dim = 0
           : (tensor<8xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<8>>

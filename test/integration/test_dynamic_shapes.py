@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import kc
-from kc.runtime import ExecutionError
+from kc.errors import InputError
+from kc.runtime import ArgumentError, ExecutionError
 
 
 def ramp(*shape: int) -> np.ndarray:
@@ -154,3 +155,39 @@ def test_batch_norms_of_unknown_size() -> None:
     np.testing.assert_allclose(mean, wide.mean(0), rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(variance, wide.var(0), rtol=1e-5)
     np.testing.assert_allclose(normal, (wide - wide.mean(0)) / wide.std(0) * scale + offset, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_specialised(name: str) -> None:
+    """A program per set of shapes gives what the general one gives, errors included."""
+    text, good, bad = CASES[name]
+    program = kc.compile(text, shapes="specialise")
+    for arguments, message in bad[:1]:
+        with pytest.raises(ExecutionError, match=message):
+            program(*arguments)
+    for arguments, expected in good[:1]:
+        np.testing.assert_array_equal(program(*arguments)[0], expected)
+        made = program.specialisations[tuple(a.shape for a in arguments)]
+        assert "?" not in made.stage("stablehlo").partition("->")[0]
+
+
+def test_specialisation_is_told_and_guarded(caplog: pytest.LogCaptureFixture) -> None:
+    from kc.specialise import SpecialisingExecutable
+
+    program = kc.compile(ADD, shapes="specialise")
+    assert isinstance(program, SpecialisingExecutable)
+    with caplog.at_level("INFO", "kc.specialise"):
+        program(ramp(3), ramp(3))
+        program(ramp(3), ramp(3))
+    assert [record.getMessage() for record in caplog.records] == ["compiled for argument shapes [3], [3]"]
+    special = program.specialise([(3,), (3,)])
+    assert special is program.specialisations[(3,), (3,)]
+    with pytest.raises(ArgumentError, match=r"expected f32\[3\]"):
+        special(ramp(4), ramp(4))
+    program._limit = 1
+    np.testing.assert_array_equal(program(ramp(4), ramp(4))[0], ramp(4) * 2)
+    assert list(program.specialisations) == [((3,), (3,))]
+    with pytest.raises(InputError, match="shapes is 'dynamic' or 'specialise', not 'static'"):
+        kc.compile(ADD, shapes="static")
+    with pytest.raises(InputError, match="does not fit"):
+        program.specialise([(3, 3), (3,)])
