@@ -191,3 +191,34 @@ def test_specialisation_is_told_and_guarded(caplog: pytest.LogCaptureFixture) ->
         kc.compile(ADD, shapes="static")
     with pytest.raises(InputError, match="does not fit"):
         program.specialise([(3, 3), (3,)])
+
+
+def test_a_failed_check_leaks_nothing() -> None:
+    """Leaving in the middle of a program frees what it has allocated."""
+    import ctypes
+
+    from kc.runtime.library import library
+
+    text = main("""(%a: tensor<100000xi32>) -> tensor<?xi32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %sorted = "stablehlo.sort"(%a) <{dimension = 0 : i64}> ({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    %c = stablehlo.compare GT, %x, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<100000xi32>) -> tensor<100000xi32>
+  %limit = stablehlo.slice %sorted [0:1] : (tensor<100000xi32>) -> tensor<1xi32>
+  %start = stablehlo.constant dense<0> : tensor<1xi32>
+  %stride = stablehlo.constant dense<1> : tensor<1xi32>
+  %y = stablehlo.real_dynamic_slice %sorted, %start, %limit, %stride : (tensor<100000xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xi32>
+  return %y : tensor<?xi32>
+}""")
+    program = kc.compile(text)
+    stats = (ctypes.c_int64 * 4)()
+    live = []
+    for _ in range(3):
+        with pytest.raises(ExecutionError, match="ends at 100001"):
+            program(np.full(100000, 100001, np.int32))
+        library().kc_allocator_stats(stats)
+        live.append(stats[0])
+    assert live[0] == live[1] == live[2]
+    assert program(np.full(100000, 3, np.int32))[0].tolist() == [3, 3, 3]

@@ -26,15 +26,43 @@ constexpr size_t kOwnMapping = size_t{1} << 18; // blocks from this size on have
 constexpr size_t kHugePage = size_t{1} << 21;
 constexpr int kClasses = 4 * 40;
 
-// Stands in the 64 bytes before the block; `next` links kept blocks.
+// Stands in the 64 bytes before the block; `next` links kept blocks, and live ones of a call with `previous`.
 struct Header {
   uint64_t state;
   int64_t size_class;
   Header *next;
+  Header *previous;
+  CallBlocks *call; // the call in progress that allocated it (null: none)
   char *mapping; // own mapping: where it starts (null when cut from a slab)
   size_t mapping_size;
 };
 static_assert(sizeof(Header) <= kAlignment, "the header must fit before the aligned block");
+
+thread_local CallBlocks *call_blocks = nullptr;
+
+void link(Header *header) {
+  header->call = call_blocks;
+  if (!call_blocks)
+    return;
+  auto *head = static_cast<Header *>(call_blocks->head);
+  header->previous = nullptr;
+  header->next = head;
+  if (head)
+    head->previous = header;
+  call_blocks->head = header;
+}
+
+void unlink(Header *header) {
+  if (!header->call)
+    return;
+  if (header->previous)
+    header->previous->next = header->next;
+  else
+    header->call->head = header->next;
+  if (header->next)
+    header->next->previous = header->previous;
+  header->call = nullptr;
+}
 
 size_t class_size(int index) { return (kSmallest + kSmallest / 4 * (index % 4)) << (index / 4); }
 
@@ -70,6 +98,7 @@ public:
     if (!header)
       return nullptr;
     header->state = kLive;
+    header->call = nullptr;
     live_.fetch_add(static_cast<int64_t>(class_size(index)), std::memory_order_relaxed);
     return reinterpret_cast<char *>(header) + kAlignment;
   }
@@ -208,10 +237,26 @@ void *allocate_or_leave(int64_t bytes) {
   void *pointer = kc_alloc(bytes);
   if (!pointer)
     leave_call(format("out of memory: the program asked for %lld bytes", static_cast<long long>(bytes)));
+  link(reinterpret_cast<Header *>(static_cast<char *>(pointer) - kAlignment));
   return pointer;
 }
 
 } // namespace
+
+CallBlocks *track_blocks(CallBlocks *blocks) {
+  CallBlocks *outer = call_blocks;
+  call_blocks = blocks;
+  return outer;
+}
+
+void settle_blocks(CallBlocks &blocks, bool keep) {
+  while (auto *header = static_cast<Header *>(blocks.head)) {
+    unlink(header);
+    if (!keep)
+      allocator().release(reinterpret_cast<char *>(header) + kAlignment);
+  }
+}
+
 } // namespace kc
 
 extern "C" {
@@ -233,6 +278,10 @@ void *kc_memref_aligned_alloc(int64_t alignment, int64_t bytes) {
   return kc::allocate_or_leave(bytes);
 }
 
-void kc_memref_free(void *pointer) { kc_free(pointer); }
+void kc_memref_free(void *pointer) {
+  if (pointer)
+    kc::unlink(reinterpret_cast<kc::Header *>(static_cast<char *>(pointer) - kc::kAlignment));
+  kc_free(pointer);
+}
 
 } // extern "C"

@@ -137,6 +137,8 @@ bool enter(void (*function)(void **), void **arguments) {
   jmp_buf *const outer = way_back;
   const unsigned floating_point = _mm_getcsr();
   volatile bool completed = false;
+  CallBlocks blocks;
+  CallBlocks *const outer_blocks = track_blocks(&blocks);
   if (_setjmp(here) == 0) {
     way_back = &here;
     _mm_setcsr(kDefaultFloatingPoint);
@@ -145,6 +147,8 @@ bool enter(void (*function)(void **), void **arguments) {
   }
   _mm_setcsr(floating_point);
   way_back = outer;
+  track_blocks(outer_blocks);
+  settle_blocks(blocks, completed);
   return completed;
 }
 
