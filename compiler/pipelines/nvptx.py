@@ -35,7 +35,7 @@ PHASES: tuple[Phase, ...] = (
         "func.func(kc-splat-to-fill,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,kc-bind-host-calls,"
         "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
         "function-boundary-type-conversion=identity-layout-map},"
-        "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
+        "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
         "func.func(ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification),"
         "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
     ),

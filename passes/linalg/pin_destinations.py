@@ -53,15 +53,39 @@ def _pin(function: Any, ctx: PassContext) -> None:
 
 
 def _init(value: Any) -> tuple[Any, int] | None:
-    """(linalg op, number of the operand that the op writes ``value`` to)."""
-    if isinstance(value, ir.BlockArgument) or not value.owner.operation.name.startswith("linalg."):
+    """(op, number of the operand that the op writes ``value`` to), for ops that write in place."""
+    if isinstance(value, ir.BlockArgument):
         return None
-    op = value.owner.operation
-    return op, len(op.operands) - len(op.results) + value.result_number
+    op, number = value.owner.operation, value.result_number
+    if op.name.startswith("linalg."):
+        return op, len(op.operands) - len(op.results) + number
+    if op.name in ("tensor.insert", "tensor.insert_slice"):
+        return op, 1
+    if op.name == "scf.for":
+        block = op.regions[0].blocks[0]
+        yielded = list(block.operations)[-1].operation.operands[number]
+        if _is_updated(yielded, block.arguments[1 + number]):
+            return op, 3 + number
+    return None
+
+
+def _is_updated(value: Any, carried: Any) -> bool:
+    """Whether ``value`` is ``carried`` after a chain of ops that write in place."""
+    while value != carried:
+        if not isinstance(value, ir.BlockArgument) and value.owner.operation.name == "scf.if":
+            op, number = value.owner.operation, value.result_number
+            ends = [list(region.blocks[0].operations)[-1].operation for region in op.regions]
+            return all(_is_updated(end.operands[number], carried) for end in ends)
+        init = _init(value)
+        if init is None:
+            return False
+        value = init[0].operands[init[1]]
+    return True
 
 
 def _writes(value: Any, destination: Any) -> bool:
-    """Whether ``value`` is ``destination`` as a chain of linalg ops (a fill, then a reduction) has written it.
+    """Whether ``value`` is ``destination`` as a chain of ops (a fill, then a reduction; a loop that updates what it
+    carries) has written it.
 
     A ``tensor.empty`` at the chain's beginning is replaced by ``destination``.
     """

@@ -27,7 +27,45 @@ func.func private @kernel(%x: tensor<4xf32>, %a: tensor<4xf32>, %b: tensor<f32>)
   return %y, %w : tensor<4xf32>, tensor<f32>
 }
 
-// What no linalg op writes is copied into the destination.
+// A loop that updates what it carries, element by element or not at all, writes in place.
+// CHECK-LABEL: func.func private @loop
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %arg1)
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func private @loop(%x: tensor<4xf32>, %a: tensor<4xf32>) -> tensor<4xf32> attributes {kc.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %y = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %e) -> (tensor<4xf32>) {
+    %v = tensor.extract %x[%i] : tensor<4xf32>
+    %z = arith.constant 0.0 : f32
+    %p = arith.cmpf ogt, %v, %z : f32
+    %n = scf.if %p -> (tensor<4xf32>) {
+      %u = tensor.insert %v into %t[%i] : tensor<4xf32>
+      scf.yield %u : tensor<4xf32>
+    } else {
+      scf.yield %t : tensor<4xf32>
+    }
+    scf.yield %n : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// A loop that carries another tensor on does not.
+// CHECK-LABEL: func.func private @swap
+// CHECK: linalg.copy
+func.func private @swap(%x: tensor<4xf32>, %a: tensor<4xf32>) -> tensor<4xf32> attributes {kc.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %y:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %a, %s = %x) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  return %y#0 : tensor<4xf32>
+}
+
+// What no such op writes is copied into the destination.
 // CHECK-LABEL: func.func private @copied
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[A:.*]]: tensor<4xf32>)
 // CHECK: %[[C:.*]] = linalg.copy ins(%[[X]] : tensor<4xf32>) outs(%[[A]] : tensor<4xf32>)
