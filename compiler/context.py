@@ -52,6 +52,8 @@ def load_dialect(context: ir.Context, name: str) -> None:
         load_dialect(context, "irdl")  # in which a dialect made in Python is described to MLIR
         with context, ir.Location.unknown(context):
             getattr(importlib.import_module(module), attribute).load()
+    elif name == "interpreter":
+        stablehlo_api.register_interpreter_dialect(context)
     elif name in _LOADED_BY:
         with context, ir.Location.unknown(context):
             scratch = ir.Module.parse("func.func @f() { return }")
@@ -65,7 +67,7 @@ def load_dialect(context: ir.Context, name: str) -> None:
 
 def special_dialects() -> list[str]:
     """Dialects that a context does not list before they are loaded: kc's own and those that a pass must load."""
-    return sorted({*kc_dialects(), *_LOADED_BY})
+    return sorted({*kc_dialects(), *_LOADED_BY, "interpreter"})
 
 
 def kc_dialects() -> dict[str, str]:

@@ -55,7 +55,13 @@ def describe(module: ir.Module, *, target: str, triple: str, cpu: str) -> dict[s
             calls[call["number"]] = call
         if "kc.signature" in function.attributes and not name.startswith("_mlir_ciface_"):
             entries[name] = json.loads(ir.StringAttr(function.attributes["kc.signature"]).value)
+    grid = {
+        key: ir.IntegerAttr(module.operation.attributes[f"mhlo.{key}"]).value
+        for key in ("num_partitions", "num_replicas")  # as JAX says for how many processes the program is
+        if f"mhlo.{key}" in module.operation.attributes
+    }
     return {
+        **grid,
         "version": VERSION,
         "target": target,
         "triple": triple,

@@ -25,6 +25,7 @@ _KNOWN = frozenset(
         "func",
         "gpu",
         "index",
+        "interpreter",
         "linalg",
         "llvm",
         "math",

@@ -20,7 +20,7 @@ PHASES: tuple[Phase, ...] = (
         end="linalg",
         pipeline="builtin.module("
         "kc-convert-stablehlo-elementwise{chlo-only=true},func.func(chlo-legalize-to-stablehlo),"
-        "kc-stablehlo-to-signless,kc-convert-run-parallel,kc-convert-stablehlo-collectives,"
+        "kc-convert-stablehlo-collectives{ids-only=true},kc-stablehlo-to-signless,kc-convert-run-parallel,kc-convert-stablehlo-collectives,"
         "kc-convert-stablehlo-transfers,kc-convert-stablehlo-dynamic-shapes,kc-convert-stablehlo-control-flow,"
         "kc-convert-stablehlo-custom-call,kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
         "kc-convert-stablehlo-fft,kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"

@@ -8,7 +8,7 @@ Arrays of NumPy, PyTorch, JAX, CuPy, or anything with DLPack are taken without a
 Environment: ``KC_NUM_THREADS`` (threads of a parallel loop), ``KC_SPIN_US`` (how long idle threads spin before they
 sleep, 30), ``KC_CACHE_BYTES`` (freed host memory kept for reuse, a quarter of the machine's), ``KC_GPU_SYNC=1`` (wait
 after every launch, so that a fault names its kernel), ``KC_LIBCUDA`` and ``KC_RUNTIME_LIBRARY`` (other libraries than
-the usual ones).
+the usual ones), ``KC_COLLECTIVE_TIMEOUT`` (how long a process waits for another one, 60 seconds).
 """
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kc.runtime.container import load as load
     from kc.runtime.dlpack import DeviceArray as DeviceArray
+    from kc.runtime.parallel import Message as Message
+    from kc.runtime.parallel import run_parallel as run_parallel
     from kc.runtime.program import Program as Program
     from kc.runtime.signature import Signature as Signature
 
 from kc.runtime.errors import ArgumentError, DeviceError, ExecutionError, LoadError, RuntimeFailure
 
-_LAZY = {"load": "container", "DeviceArray": "dlpack", "Program": "program", "Signature": "signature"}
+_LAZY = {"load": "container", "DeviceArray": "dlpack", "Message": "parallel",
+         "Program": "program", "run_parallel": "parallel", "Signature": "signature"}
 
 __all__ = [
-    "ArgumentError", "DeviceArray", "DeviceError", "ExecutionError", "LoadError", "Program", "RuntimeFailure",
-    "Signature", "load", "num_threads", "version",
+    "ArgumentError", "DeviceArray", "DeviceError", "ExecutionError", "LoadError", "Message", "Program",
+    "RuntimeFailure", "Signature", "load", "num_threads", "run_parallel", "version",
 ]
 
 

@@ -26,9 +26,10 @@ from kc.runtime.arrays import (
     refuse,
     word_at,
 )
-from kc.runtime.errors import ArgumentError, ExecutionError
+from kc.runtime.errors import ArgumentError, ExecutionError, take_cause
 from kc.runtime.library import last_error, library
 from kc.runtime.signature import Signature
+from kc.runtime.thread_device import default_device
 
 if TYPE_CHECKING:
     from kc.runtime.program import Program
@@ -67,6 +68,11 @@ class Entry:
             if spec.param is not None
         }
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the program is for a GPU."""
+        return self._on_gpu
+
     def __call__(self, *arrays: object) -> tuple[Any, ...]:
         if len(arrays) != len(self._inputs):
             raise ArgumentError(f"{self.signature} takes {len(self._inputs)} argument(s), got {len(arrays)}")
@@ -94,7 +100,7 @@ class Entry:
             words[slot] = pointer
         key = tuple(shapes)
         if self._invoke(self._layouts.get(key) or self._layout(key), words):
-            raise ExecutionError(last_error())
+            raise ExecutionError(last_error()) from take_cause()
         return self._results(words, kind, 0, 0)
 
     def _call_gpu(self, arrays: tuple[object, ...]) -> tuple[Any, ...]:
@@ -116,7 +122,7 @@ class Entry:
                 self._wrong_device(index, view)
         shapes = tuple(view.shape for view in views)
         layout = self._layouts.get(shapes) or self._layout(shapes)
-        device = device or 0
+        device = default_device() if device is None else device
         params = self._params_on()(device)
         joined = kind.stream(device) if kind is not NUMPY else None
         stream = cuda.own_stream(device) if joined is None else joined
@@ -136,7 +142,7 @@ class Entry:
         words[self._device_slot] = device
         words[self._device_slot + 1] = stream
         if self._invoke(layout, words):
-            raise ExecutionError(last_error())
+            raise ExecutionError(last_error()) from take_cause()
         if joined is None and kind is not NUMPY:
             cuda.synchronize(device, stream)  # the caller's framework does not know this stream
         return self._results(words, kind, device, stream)

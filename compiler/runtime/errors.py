@@ -2,6 +2,26 @@
 from __future__ import annotations
 
 
+import threading
+
+_failures = threading.local()
+
+
+def keep_cause(error: BaseException) -> None:
+    """Remember the exception of a function that a program called on this thread."""
+    _failures.cause = error
+
+
+def take_cause() -> BaseException | None:
+    """The exception of the function that failed on this thread, once. What is no ``Exception`` (the user's interrupt,
+    the interpreter's exit) is raised here."""
+    cause: BaseException | None = getattr(_failures, "cause", None)
+    _failures.cause = None
+    if cause is not None and not isinstance(cause, Exception):
+        raise cause
+    return cause
+
+
 class ArgumentError(ValueError):
     """A call with arguments that do not fit the signature.
 

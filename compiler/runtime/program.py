@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from kc.runtime.call import Entry
 from kc.runtime.errors import ArgumentError, LoadError
 from kc.runtime.library import last_error, library
 from kc.runtime.signature import Signature, read_entry
+
+if TYPE_CHECKING:
+    from kc.runtime.call_frame import Binding
 
 VERSION = 1
 """Version of the manifest that this runtime reads."""
@@ -57,6 +60,7 @@ class Program:
         self._device_buffers: list[object] = []
         self._handle = self._load_objects()
         try:
+            self._calls = self._bind_calls()
             self._load_kernels()
             self._entries = {name: self._entry(signature) for name, signature in self._signatures.items()}
         except BaseException:
@@ -91,6 +95,15 @@ class Program:
     def run(self, entry: str, *arrays: object) -> tuple[Any, ...]:
         """Calls the entry point of that name."""
         return self._find(entry)(*arrays)
+
+    def run_parallel(self, arguments: Sequence[Sequence[object]], **options: Any) -> list[tuple[Any, ...]]:
+        """Runs the program as several processes that work together, one per element of ``arguments`` (the arrays of
+        that process); gives the results of each. For the options and errors see ``kc.runtime.run_parallel``, of which
+        ``entry`` is here the name of the entry point for all processes, or a sequence with one for each.
+        """
+        from kc.runtime.parallel import run_program
+
+        return run_program(self, arguments, **options)
 
     def prepare(self, device: int = 0) -> None:
         """Loads a GPU program's kernels and parameters on a device now and not at the first call.
@@ -169,6 +182,18 @@ class Program:
         if not handle:
             raise LoadError(last_error())
         return int(handle)
+
+    def _bind_calls(self) -> list[Binding]:
+        """The custom calls' functions, which must live as long as the program."""
+        found = self.manifest.get("custom_calls", ())
+        if not found:
+            return []
+        from kc.runtime.call_frame import Binding
+
+        bindings = [Binding(data, self.target) for data in found]
+        for binding in bindings:
+            binding.add_to(self._handle)
+        return bindings
 
     def _load_kernels(self) -> None:
         modules: dict[str, int] = {}

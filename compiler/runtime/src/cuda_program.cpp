@@ -20,6 +20,7 @@ struct GpuCall {
   LoadedModules *loaded = nullptr;
   CuStream stream = nullptr;
   CuContext caller_context = nullptr;
+  GpuCall *outer = nullptr; // the call that this one is made from, by a custom call
 };
 thread_local GpuCall call;
 
@@ -120,7 +121,8 @@ bool DeviceProgram::begin_call(int32_t ordinal, CuStream stream) {
   LoadedModules *loaded = prepare(ordinal);
   if (!loaded)
     return false;
-  call = {this, loaded, stream, nullptr};
+  auto *outer = call.program ? new GpuCall(call) : nullptr;
+  call = {this, loaded, stream, nullptr, outer};
   driver().cuCtxGetCurrent(&call.caller_context);
   if (call.caller_context != loaded->device->context)
     driver().cuCtxSetCurrent(loaded->device->context);
@@ -130,7 +132,19 @@ bool DeviceProgram::begin_call(int32_t ordinal, CuStream stream) {
 void DeviceProgram::end_call() {
   if (call.caller_context != call.loaded->device->context)
     driver().cuCtxSetCurrent(call.caller_context);
-  call = {};
+  GpuCall *outer = call.outer;
+  call = outer ? *outer : GpuCall{};
+  delete outer;
+}
+
+bool in_gpu_call() { return call.program != nullptr; }
+
+bool current_stream(int32_t *device, void **stream) {
+  if (!ready("custom call"))
+    return false;
+  *device = call.loaded->device->ordinal;
+  *stream = call.stream;
+  return true;
 }
 
 } // namespace kc

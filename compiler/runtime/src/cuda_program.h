@@ -60,4 +60,9 @@ private:
   std::vector<LoadedModules *> by_device_;
 };
 
+// Device and stream of the call in progress on this thread. False, with the error set, outside of one.
+bool current_stream(int32_t *device, void **stream);
+// Whether this thread is in a call of a GPU program.
+bool in_gpu_call();
+
 } // namespace kc

@@ -49,6 +49,17 @@ KC_EXPORT int64_t kc_program_add_kernel(kc_program *program, const char *name, i
 // Loads the modules on a device now (otherwise the first call does).
 KC_EXPORT int32_t kc_program_prepare(kc_program *program, int32_t device);
 
+// Adds a custom call; the first is number 0 of kc_custom_call. `abi` as in host_calls.h. `buffers`, for each operand and
+// then each result: where its address stands in the words of the call, DLPack's type code and bits, rank, and the
+// dimensions from the fastest to the slowest.
+KC_EXPORT int32_t kc_program_add_call(kc_program *program, const char *target, int32_t abi, void *function,
+                                      const char *attributes, int64_t attributes_size, int64_t operands,
+                                      int64_t results, const int64_t *buffers);
+// Sets this thread's error, for a function that a program calls.
+KC_EXPORT void kc_fail(const char *message);
+// Starts the numbers of StableHLO's rng anew (otherwise from KC_SEED, or from the system).
+KC_EXPORT void kc_random_seed(uint64_t seed);
+
 // Calls an entry point, void (*)(void **args). Two arrays, so that a call from Python converts two arguments:
 //   layout   {program, address of the entry point, arguments, results, per argument: rank, sizes[rank], strides[rank];
 //            per result: rank, item size}. The rank -1 stands for a scalar, passed (and given back) by pointer to its
@@ -59,6 +70,30 @@ KC_EXPORT int32_t kc_program_prepare(kc_program *program, int32_t device);
 //                 the first element, 1 if the strides are row-major else 0, sizes[rank], strides[rank] (in elements);
 //                 for a scalar, 2 words that hold the value.
 KC_EXPORT int32_t kc_invoke(const int64_t *layout, int64_t *words);
+
+// --- processes that work together -------------------------------------------------------------------------------
+typedef struct kc_grid kc_grid;
+// replicas * partitions processes; a wait for another one ends with an error after `timeout` seconds.
+KC_EXPORT kc_grid *kc_grid_new(int32_t replicas, int32_t partitions, double timeout);
+KC_EXPORT void kc_grid_free(kc_grid *grid);
+// Makes this thread process `index` (replica * partitions + partition): calls of kc_invoke until kc_grid_leave are its
+// work. When it leaves as failed, the others fail as soon as they wait.
+KC_EXPORT void kc_grid_enter(kc_grid *grid, int32_t index);
+KC_EXPORT void kc_grid_leave(kc_grid *grid, int32_t index, int32_t failed, const char *message);
+// Fails the grid on behalf of process `index`; what waits wakes up.
+KC_EXPORT void kc_grid_fail(kc_grid *grid, int32_t index, const char *message);
+// The first failure; empty if there was none. Valid until the next call with this grid.
+KC_EXPORT const char *kc_grid_failure(kc_grid *grid);
+// Queues between host and processes: "infeed" (for all), "infeed/2" (for process 2), "channel 3", "outfeed".
+// `type`: the element type in kc's spelling. The data are copied.
+KC_EXPORT void kc_grid_post(kc_grid *grid, const char *box, const char *type, const void *data, int64_t bytes,
+                            int64_t rank, const int64_t *shape);
+// Names of the queues that hold something, one a line.
+KC_EXPORT const char *kc_grid_boxes(kc_grid *grid);
+// Takes the next message: its type and where it was sent, on two lines, or null. out = {bytes, rank, process that sent
+// it or -1, number of the operand, operands}. What is pointed to is valid until the next call with this grid.
+KC_EXPORT const char *kc_grid_take(kc_grid *grid, const char *box, int64_t out[5], const void **data,
+                                   const int64_t **shape);
 
 // --- GPU -------------------------------------------------------------------------------------------------------
 // Number of CUDA devices; -1 when there is no usable driver (kc_last_error says why).

@@ -7,6 +7,7 @@
 
 #include "cuda_program.h"
 #include "elf_loader.h"
+#include "host_calls.h"
 #include "kc_runtime.h"
 
 struct kc_program {
@@ -16,4 +17,5 @@ struct kc_program {
   kc::Image image;
   const bool device_memory;
   kc::DeviceProgram device;
+  std::vector<kc::CustomCall> calls;
 };
