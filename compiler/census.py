@@ -22,12 +22,15 @@ _STRUCTURAL = frozenset(
         "batch_norm_inference",
         "batch_norm_training",
         "composite",
+        "einsum",
         "get_tuple_element",
         "rng",
         "rng_bit_generator",
         "set_dimension_size",
         "return",
+        "torch_index_select",
         "tuple",
+        "unary_einsum",
         "uniform_dequantize",
         "uniform_quantize",
     )
@@ -87,9 +90,6 @@ _CHLO = frozenset(
     ]
 )
 _WHY: dict[str, tuple[str, str]] = {
-    "stablehlo.einsum": ("it is deprecated", "stablehlo.dot_general"),
-    "stablehlo.torch_index_select": ("it is deprecated", "stablehlo.gather"),
-    "stablehlo.unary_einsum": ("it is deprecated", "stablehlo.reduce and stablehlo.transpose"),
 }
 
 

@@ -25,6 +25,7 @@ REGISTRY: dict[str, str] = {
     "kc-convert-stablehlo-transfers": "kc.passes.conversion.stablehlo_transfers:ConvertStablehloTransfers",
     "kc-convert-tm-tensor": "kc.passes.conversion.convert_tm_tensor:ConvertTmTensor",
     "kc-decompose-custom-calls": "kc.passes.stablehlo.decompose_custom_calls:DecomposeCustomCalls",
+    "kc-decompose-deprecated": "kc.passes.stablehlo.decompose_deprecated:DecomposeDeprecated",
     "kc-decompose-random": "kc.passes.stablehlo.decompose_random:DecomposeRandom",
     "kc-decompose-stablehlo": "kc.passes.stablehlo.decompose_stablehlo:DecomposeStablehlo",
     "kc-emit-entry-points": "kc.passes.llvm.emit_entry_points:EmitEntryPoints",
@@ -66,4 +67,5 @@ REGISTRY: dict[str, str] = {
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",
     "kc-uplift-while": "kc.passes.linalg.uplift_while:UpliftWhile",
     "kc-widen-accumulation": "kc.passes.stablehlo.widen_accumulation:WidenAccumulation",
+    "kc-widen-chlo": "kc.passes.stablehlo.widen_chlo:WidenChlo",
 }

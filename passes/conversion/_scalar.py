@@ -318,6 +318,29 @@ def _part(op: str) -> Rule:
     return rule
 
 
+def _next_after(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
+    """The neighbour of the first towards the second: C's nextafter, on the bits of any format."""
+    t = a[0].type
+    bits, i = width(t), int_type(width(t))
+    x, y = (e.to_float(v, ir.F32Type.get()) if is_narrow_float(t) else v for v in a)
+    pattern = e.one("arith.bitcast", [a[0]], i)
+    one, sign = e.const(i, 1), e.const(i, 1 << (bits - 1))
+    up, down = e.bin("arith.addi", pattern, one), e.bin("arith.subi", pattern, one)
+    below = e.cmpf("olt", x, y)
+    if "E8M0" in str(t):  # without zero and sign
+        moved = e.select(below, up, down)
+    else:
+        zero = e.const(x.type, 0.0)
+        moved = e.select(e.cmpi("eq", below, e.cmpf("ogt", x, zero)), up, down)
+        if "FNUZ" in str(t):  # the pattern of -0 is NaN
+            moved = e.select(e.cmpi("eq", moved, sign), e.const(i, 0), moved)
+        negative = e.cmpf("olt", y, zero)
+        moved = e.select(e.cmpf("oeq", x, zero), e.select(negative, e.bin("arith.ori", sign, one), one), moved)
+    moved = e.one("arith.bitcast", [moved], t)
+    moved = e.select(e.bin("arith.ori", e.cmpf("oeq", x, y), e.cmpf("uno", y, y)), a[1], moved)
+    return e.select(e.cmpf("uno", x, x), a[0], moved)
+
+
 def _select(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     return e.select(*a)
 
@@ -333,6 +356,7 @@ def _bitcast(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 RULES: dict[str, Rule] = {
     "chlo.erf": _math("math.erf"),
     "chlo.erfc": _math("math.erfc"),
+    "chlo.next_after": _next_after,
     "stablehlo.abs": _absolute,
     "stablehlo.add": _arith("arith.addf", "arith.addi", "arith.ori", "complex.add"),
     "stablehlo.and": _arith("", "arith.andi", "arith.andi", ""),
@@ -384,7 +408,9 @@ RULES: dict[str, Rule] = {
 
 
 #: what does not compute, and so takes floats of any width as they are
-_AS_IT_IS = frozenset(f"stablehlo.{n}" for n in ("bitcast_convert", "convert", "real", "select"))
+_AS_IT_IS = frozenset(
+    {"chlo.next_after", *(f"stablehlo.{n}" for n in ("bitcast_convert", "convert", "real", "select"))}
+)
 
 
 def emit_scalar(e: Emitter, op: ir.Operation, arguments: Sequence[ir.Value], result: ir.Type) -> ir.Value:
