@@ -11,11 +11,32 @@ from kc.errors import UnsupportedError
 if TYPE_CHECKING:
     from kc.bindings import ir
 
-__all__ = ["check_translatable", "downgrade", "translate"]
+__all__ = ["PREFIX", "check_translatable", "downgrade", "functions", "translate"]
+
+#: prefix of the symbols that the runtime looks up, those of the entry points
+PREFIX = "kc_entry_"
 
 # Dialects that MLIR's translation to LLVM IR knows, as registered in this wheel and used by kc.
 _TRANSLATABLE = ("llvm.", "omp.", "nvvm.", "rocdl.")
 _ALSO = frozenset({"builtin.module", "gpu.module"})
+
+
+def functions(module_op: ir.Operation) -> list[ir.Operation]:
+    """The ``llvm.func`` ops directly inside ``module_op``, without a walk through their bodies (and without OpViews,
+    which would import MLIR's Python module of the dialect: 0.2 s)."""
+    from kc.bindings import ir
+
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner == module_op:
+            return ir.WalkResult.ADVANCE
+        if inner.name == "llvm.func":
+            found.append(inner.operation)
+        return ir.WalkResult.SKIP
+
+    module_op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def check_translatable(op: ir.Operation) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kc.bindings import ir
 from kc.codegen import elf
+from kc.codegen.llvm_ir import PREFIX, functions
 from kc.errors import CompileError
 from kc.params import ParamTable
 
@@ -48,12 +49,12 @@ def describe(module: ir.Module, *, target: str, triple: str, cpu: str) -> dict[s
     """A manifest with the entry points of ``module`` (at the llvm level) and no files yet."""
     entries: dict[str, Any] = {}
     calls: dict[int, Any] = {}
-    for function in walk_ops(module.operation, "llvm.func"):
-        name = ir.StringAttr(function.attributes["sym_name"]).value
+    for function in functions(module.operation):
         if "kc.custom_call" in function.attributes:
             call = json.loads(ir.StringAttr(function.attributes["kc.custom_call"]).value)
             calls[call["number"]] = call
-        if "kc.signature" in function.attributes and not name.startswith("_mlir_ciface_"):
+        if "kc.signature" in function.attributes:
+            name = ir.StringAttr(function.attributes["sym_name"]).value.removeprefix(PREFIX)
             entries[name] = json.loads(ir.StringAttr(function.attributes["kc.signature"]).value)
     grid = {
         key: ir.IntegerAttr(module.operation.attributes[f"mhlo.{key}"]).value

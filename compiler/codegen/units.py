@@ -1,20 +1,25 @@
 """A module of the llvm level cut into pieces that are compiled apart.
 
 What a schedule built is vectorised already: LLVM's IR passes find nothing to do there and cost half of the compile
-time. General loops need them. So scheduled functions go into one object, without IR passes, everything else into
-another.
+time. General loops need them. And functions that are over in no time (``kc.brief``, see ``kc-mark-brief``) need
+nothing of it: the fast code generator makes their code in a tenth of the time. So each of the three kinds goes into
+objects of its own; large kinds go into several, which are compiled side by side.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections.abc import Iterable, Iterator
 
 from kc.bindings import ir
 from kc.codegen import llvm_ir
-from kc.rewrite import walk_ops
+from kc.codegen.llvm_ir import PREFIX
 
-#: prefix of the symbols that the runtime looks up
-PREFIX = "kc_entry_"
+#: LLVM IR text of one object, in characters, beyond which another is begun
+MOST_TEXT = 1 << 18
+
+_BRIEF, _MAIN, _KERNELS = "brief", "main", "kernels"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,95 +32,188 @@ class Unit:
 
 
 def split(module: ir.Module, opt: str) -> list[Unit]:
-    """``module`` as units; one unit only when there is nothing scheduled or no IR passes are wanted at all.
+    """``module`` as units; ``opt`` is the level of general code. The module's functions get the linkage they need.
 
     Only entry points (``kc_entry_…``) are visible outside the program. Kernels that are called from ``main`` are not
-    inlined into it: LLVM's passes take time that grows faster than the length of a function.
+    inlined into it: LLVM's passes take time that grows faster than the length of a function. Brief functions are told
+    apart at ``O2`` only: who names another level gets it.
     """
-    functions = _functions(module)
-    callees = {name: _callees(function) for name, function in functions.items()}
-    defined = {name for name, function in functions.items() if _is_defined(function)}
-    scheduled = _reachable({name for name in defined if "kc.impl" in functions[name].attributes}, callees) & defined
-    if not scheduled or opt in ("O0", "codegen-only"):
-        return [Unit("main", _text(module, defined, callees), opt)]
-    return [
-        Unit("main", _text(module, defined - scheduled, callees), opt),
-        Unit("kernels", _text(module, scheduled, callees), "codegen-only"),
-    ]
+    said = _kinds(module, opt)  # before the translation: it sets attributes
+    text = _Text(llvm_ir.translate(module.operation))
+    kinds = text.spread(said)
+    pieces = list(_pieces(text, kinds))
+    if len(pieces) > 1 and text.shares_state(pieces):
+        pieces = [(_MAIN, list(text.functions))]
+    shared = text.shared(pieces)
+    levels = {_BRIEF: "O0", _MAIN: opt, _KERNELS: "codegen-only"}
+    counts: dict[str, int] = {}
+    units = []
+    for kind, names in pieces:
+        number = counts[kind] = counts.get(kind, 0) + 1
+        name = kind if number == 1 else f"{kind}-{number}"
+        units.append(Unit(name, text.of(names, shared), levels[kind]))
+    return units
 
 
-def _text(module: ir.Module, keep: set[str], callees: dict[str, set[str]]) -> str:
-    """LLVM IR of the functions in ``keep``; the others are declared where they are called."""
-    clone = module.operation.clone().operation
-    functions = _functions(clone)
-    called = {callee for name in keep for callee in callees[name]}
-    outside = {callee for name in functions if name not in keep for callee in callees[name]}
-    hidden = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, module.context), 1)
-    with module.context:
-        internal = ir.Attribute.parse("#llvm.linkage<internal>")
-        unit = ir.UnitAttr.get()
-    for name, function in functions.items():
-        if name in keep:
-            if "kc.kernel" in function.attributes:
-                function.attributes["no_inline"] = unit
-            if name in outside:
-                function.attributes["visibility_"] = hidden
-            elif not name.startswith(PREFIX):
-                function.attributes["linkage"] = internal
-        elif name not in called:
-            function.erase()
-        elif _is_defined(function):
-            function.attributes["visibility_"] = hidden
-            _declare(function)
-    return llvm_ir.translate(clone)
+def _kinds(module: ir.Module, opt: str) -> dict[str, str | None]:
+    """What the module says about the kind of its functions; kernels of general code are not to be inlined."""
+    kinds: dict[str, str | None] = {}
+    no_inline = ir.UnitAttr.get(module.context)
+    for function in llvm_ir.functions(module.operation):
+        if not len(function.regions[0].blocks):
+            continue
+        kind = None
+        if opt in ("O0", "codegen-only"):
+            kind = _MAIN
+        elif "kc.impl" in function.attributes:
+            kind = _KERNELS
+        elif "kc.brief" in function.attributes and opt == "O2":
+            kind = _BRIEF
+        elif "kc.kernel" in function.attributes:
+            kind = _MAIN
+            function.attributes["no_inline"] = no_inline
+        kinds[ir.StringAttr(function.attributes["sym_name"]).value] = kind
+    return kinds
 
 
-def _reachable(roots: set[str], callees: dict[str, set[str]]) -> set[str]:
-    """``roots`` and what they call, directly or not."""
-    seen, stack = set(roots), list(roots)
-    while stack:
-        for callee in callees[stack.pop()]:
-            if callee in callees and callee not in seen:
-                seen.add(callee)
-                stack.append(callee)
-    return seen
+def _pieces(text: _Text, kinds: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Kind and functions of each unit."""
+    for kind in (_BRIEF, _MAIN, _KERNELS):
+        names: list[str] = []
+        size = 0
+        for name, body in text.functions.items():
+            if kinds[name] != kind:
+                continue
+            if names and size + len(body) > MOST_TEXT:
+                yield kind, names
+                names, size = [], 0
+            names.append(name)
+            size += len(body)
+        if names:
+            yield kind, names
 
 
-def _callees(function: ir.Operation) -> set[str]:
-    """Functions and globals that ``function`` names."""
-    found: set[str] = set()
-    for op in walk_ops(function, ("llvm.call", "llvm.mlir.addressof")):
-        attribute = "callee" if op.name == "llvm.call" else "global_name"
-        if attribute in op.attributes:
-            found.add(ir.FlatSymbolRefAttr(op.attributes[attribute]).value)
-    return found
+_NAME = re.compile(r'@(?:"([^"]*)"|([\w.$-]+))')
+_DEFINED = re.compile(r'^define [^\n]*?@(?:"([^"]*)"|([\w.$-]+))\(', re.MULTILINE)
+_LINKAGE = re.compile(r"define (?:internal |private |hidden )*")
 
 
-def _declare(function: ir.Operation) -> None:
-    """Replace a definition by a declaration of the same function."""
-    if not _is_defined(function):
-        return
-    with function.context:
-        attributes = {name: function.attributes[name] for name in function.attributes}
-        attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>", function.context)
-        ir.Operation.create(
-            function.name,
-            attributes=attributes,
-            regions=1,
-            loc=function.location,
-            ip=ir.InsertionPoint(function),
-        )
-        function.erase()
+class _Text:
+    """LLVM IR text taken apart: ``functions`` and ``globals`` by name, and what every unit needs."""
+
+    def __init__(self, text: str):
+        self.functions: dict[str, str] = {}
+        self._globals: dict[str, str] = {}
+        self._declared: dict[str, str] = {}
+        common: list[str] = []
+        position = 0
+        for match in _DEFINED.finditer(text):
+            self._outside(text[position : match.start()], common)
+            position = text.index("\n}\n", match.start()) + 3
+            self.functions[match.group(1) or match.group(2)] = text[match.start() : position]
+        self._outside(text[position:], common)
+        self._common = "\n".join(common) + "\n"
+        self._references = {name: _names(body) for name, body in self.functions.items()}
+
+    def _outside(self, text: str, common: list[str]) -> None:
+        for line in text.split("\n"):
+            if line.startswith("@"):
+                self._globals[next(iter(_names(line)))] = line
+            elif line.startswith("declare "):
+                self._declared[next(iter(_names(line)))] = line
+            elif line and not line.startswith(";"):
+                common.append(line)
+
+    def spread(self, kinds: dict[str, str | None]) -> dict[str, str]:
+        """The kind of every function. ``kinds`` has None for those of the module that do not say.
+
+        These belong to scheduled code if that calls them. What LLVM's translation made (the bodies of parallel
+        regions) is of the kind of the function that names it.
+        """
+        found = {name: kind for name, kind in kinds.items() if kind}
+        self._inherit(found, [name for name, kind in found.items() if kind == _KERNELS])
+        for name in kinds:
+            found.setdefault(name, _MAIN)
+        self._inherit(found, list(found))
+        return {name: found.get(name, _MAIN) for name in self.functions}
+
+    def _inherit(self, kinds: dict[str, str], stack: list[str]) -> None:
+        while stack:
+            name = stack.pop()
+            for other in self._references[name]:
+                if other in self.functions and other not in kinds:
+                    kinds[other] = kinds[name]
+                    stack.append(other)
+
+    def shares_state(self, pieces: list[tuple[str, list[str]]]) -> bool:
+        """Whether two of ``pieces`` name one variable, which then must not be copied into both."""
+        seen: set[str] = set()
+        for _, names in pieces:
+            variables = {name for name in self._globals_of(names) if _is_variable(self._globals[name])}
+            if variables & seen:
+                return True
+            seen |= variables
+        return False
+
+    def _globals_of(self, functions: Iterable[str]) -> list[str]:
+        """The globals that ``functions`` name, and those that these name, in the order of the text."""
+        found: set[str] = set()
+        stack = list(functions)
+        while stack:
+            name = stack.pop()
+            for other in self._references[name] if name in self.functions else _names(self._globals[name]):
+                if other in self._globals and other not in found:
+                    found.add(other)
+                    stack.append(other)
+        return [name for name in self._globals if name in found]
+
+    def shared(self, pieces: list[tuple[str, list[str]]]) -> set[str]:
+        """The functions that functions of other pieces name."""
+        home = {name: number for number, (_, names) in enumerate(pieces) for name in names}
+        return {
+            other
+            for name, references in self._references.items()
+            for other in references
+            if home.get(other, home[name]) != home[name]
+        }
+
+    def of(self, names: list[str], shared: set[str]) -> str:
+        """The text of a unit that defines the functions ``names``: others are declared, entry points are visible."""
+        inside = set(names)
+        own = self._globals_of(names)
+        needed: dict[str, None] = {}
+        for name in names:
+            needed.update(self._references[name])
+        for name in own:
+            needed.update(_names(self._globals[name]))
+        declared = [self._declared[name] for name in needed if name in self._declared]
+        declared += [_declaration(self.functions[name]) for name in needed if name in shared and name not in inside]
+        bodies = [self._linked(name, name in shared) for name in names]
+        return "\n".join([self._common, *(self._globals[name] for name in own), *declared, "", *bodies])
+
+    def _linked(self, name: str, shared: bool) -> str:
+        visible = "" if name.startswith(PREFIX) else "hidden " if shared else "internal "
+        return _LINKAGE.sub(f"define {visible}", self.functions[name], count=1)
 
 
-def _functions(module: ir.Module | ir.Operation) -> dict[str, ir.Operation]:
-    block = module.operation.regions[0].blocks[0]
-    return {
-        ir.StringAttr(op.operation.attributes["sym_name"]).value: op.operation
-        for op in block.operations
-        if op.operation.name == "llvm.func"
-    }
+def _names(text: str) -> dict[str, None]:
+    """The global names in ``text``, in order."""
+    return dict.fromkeys(quoted or plain for quoted, plain in _NAME.findall(text))
 
 
-def _is_defined(function: ir.Operation) -> bool:
-    return len(function.regions[0].blocks) > 0
+def _declaration(function: str) -> str:
+    """``declare`` for a ``define``: its first line up to the end of the parameters."""
+    named = _DEFINED.match(function)
+    assert named is not None
+    depth, end = 1, named.end()
+    while depth:
+        depth += {"(": 1, ")": -1}.get(function[end], 0)
+        end += 1
+    return _LINKAGE.sub("declare hidden ", function[:end], count=1)
+
+
+def _is_variable(line: str) -> bool:
+    """Whether the line defines a global that may change, or that has an address of its own for others to see."""
+    head = line.partition(" = ")[2].split()
+    linkage = {"private", "internal"} & set(head[:4])
+    return "external" not in head[:2] and not ("constant" in head[:5] and linkage)

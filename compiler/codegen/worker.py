@@ -6,9 +6,9 @@ and a payload of bytes; requests come on stdin, replies leave on what was stdout
 LLVM may print there). The child ends when stdin closes.
 
 Request header: ``kind`` (``object``, ``assembly``, ``ir``; ``host`` and ``features`` ask about machines), ``triple``
-(empty: the host's), ``cpu`` (``host``: the host's, with its features), ``features``, ``opt`` (``O0`` … ``O3``, or
-``codegen-only``: no IR passes, code generation at level 3), ``reloc``. Payload: LLVM IR text. Reply header: ``ok``,
-and ``error`` when not.
+(empty: the host's), ``cpu`` (``host``: the host's, with its features), ``features``, ``reloc``, and ``parts``: for each
+LLVM IR text in the payload its ``size`` in bytes and ``opt`` (``O0`` … ``O3``, or ``codegen-only``: no IR passes, code
+generation at level 3). Reply header: ``ok``, and ``error`` when not, else ``sizes`` of the results in the payload.
 """
 
 from __future__ import annotations
@@ -96,7 +96,17 @@ def _features(triple: str, cpu: str, features: str) -> list[str]:
     return sorted(found)
 
 
-def _generate(request: dict[str, Any], text: str) -> bytes:
+def _generate(request: dict[str, Any], payload: bytes) -> list[bytes]:
+    results = []
+    position = 0
+    for part in request["parts"]:
+        text = payload[position : position + part["size"]].decode()
+        position += part["size"]
+        results.append(_generate_one(request, part["opt"], text))
+    return results
+
+
+def _generate_one(request: dict[str, Any], opt: str, text: str) -> bytes:
     llvm = _llvm()
     triple, cpu, features = request["triple"], request["cpu"], request["features"]
     if cpu == "host":
@@ -104,7 +114,6 @@ def _generate(request: dict[str, Any], text: str) -> bytes:
         cpu = host["cpu"]
         features = ",".join(filter(None, (host["features"], features)))
     triple = triple or llvm.get_process_triple()
-    opt = request["opt"]
     level = 3 if opt == "codegen-only" else int(opt[1])
     machine = _machine(triple, cpu, features, level, request.get("reloc", "pic"))
     module = llvm.parse_assembly(text)
@@ -143,7 +152,8 @@ def main() -> None:
                 found = _features(request["triple"], request["cpu"], request["features"])
                 reply = pack_message({"ok": True, "features": found})
             else:
-                reply = pack_message({"ok": True}, _generate(request, payload.decode()))
+                results = _generate(request, payload)
+                reply = pack_message({"ok": True, "sizes": [len(part) for part in results]}, b"".join(results))
         except Exception as error:  # whatever it is, the compiler must hear of it
             reply = pack_message({"ok": False, "error": f"{error}" or type(error).__name__})
         view = memoryview(reply)

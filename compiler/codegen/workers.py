@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import select
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kc.codegen.worker import pack_message
@@ -210,18 +211,39 @@ def reproducer(header: dict[str, Any], text: str) -> str:
     return path
 
 
-def run(header: dict[str, Any], text: str = "") -> tuple[dict[str, Any], bytes]:
-    """Run one request (see ``worker``). Raises ``CompileError`` that names a reproducer when LLVM refuses or dies."""
-    payload = text.encode()
+def run(header: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a question about machines (see ``worker``). Raises ``CompileError``."""
+    reply, _ = _ask(header, b"")
+    if not reply["ok"]:
+        raise _failure(header, reply["error"])
+    return reply
+
+
+def generate(header: dict[str, Any], parts: Sequence[tuple[str, str]]) -> list[bytes]:
+    """What one worker makes of the LLVM IR texts ``parts``, each with its optimisation level (see ``worker``).
+
+    Raises ``CompileError`` that names a reproducer of the text at fault when LLVM refuses it or dies.
+    """
+    encoded = [text.encode() for text, _ in parts]
+    described = [{"size": len(text), "opt": opt} for text, (_, opt) in zip(encoded, parts, strict=True)]
+    reply, results = _ask({**header, "parts": described}, b"".join(encoded))
+    if reply["ok"]:
+        ends = list(itertools.accumulate(reply["sizes"]))
+        return [results[end - size : end] for size, end in zip(reply["sizes"], ends, strict=True)]
+    if len(parts) > 1:  # which of them was it?
+        return [generate(header, [part])[0] for part in parts]
+    ((text, opt),) = parts
+    raise _failure(header, reply["error"], reproducer({**header, "opt": opt}, text))
+
+
+def _ask(header: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         with _pool.worker() as worker:
-            reply, result = worker.request(header, payload, timeout_seconds())
+            return worker.request(header, payload, timeout_seconds())
     except _Died as death:
-        reply, result = {"ok": False, "error": f"the code generation process died ({death})"}, b""
-    if not reply["ok"]:
-        path = reproducer(header, text) if text else ""
-        hint = f"; reproducer: {path}" if path else ""
-        raise CompileError(
-            f"LLVM code generation failed for {header.get('triple') or 'the host'}: {reply['error']}{hint}"
-        )
-    return reply, result
+        return {"ok": False, "error": f"the code generation process died ({death})"}, b""
+
+
+def _failure(header: dict[str, Any], error: str, path: str = "") -> CompileError:
+    hint = f"; reproducer: {path}" if path else ""
+    return CompileError(f"LLVM code generation failed for {header.get('triple') or 'the host'}: {error}{hint}")

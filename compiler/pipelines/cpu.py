@@ -22,8 +22,8 @@ PHASES: tuple[Phase, ...] = (
         start="linalg",
         end="linalg",
         pipeline="builtin.module(kc-merge-kernels,"
-        "kc-schedule-cpu{vector-bytes=<vector-bytes> registers=<registers> fma=<fma>})",
-        defaults=(("vector-bytes", "32"), ("registers", "16"), ("fma", "true")),
+        "kc-schedule-cpu{vector-bytes=<vector-bytes> registers=<registers> fma=<fma> brief=<brief>})",
+        defaults=(("vector-bytes", "32"), ("registers", "16"), ("fma", "true"), ("brief", "16384")),
     ),
     Phase(
         name="cpu-bufferize",
@@ -35,7 +35,7 @@ PHASES: tuple[Phase, ...] = (
         "kc-bind-host-calls,"
         "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map "
         "allow-return-allocs-from-loops=1},"
-        "drop-equivalent-buffer-results,kc-own-results,canonicalize,cse,"
+        "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
         "ownership-based-buffer-deallocation,canonicalize,kc-simplify-deallocs,buffer-deallocation-simplification,"
         "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref,"
         "func.func(optimize-allocation-liveness))",
@@ -73,6 +73,7 @@ PHASES: tuple[Phase, ...] = (
         start="loops",
         end="llvm",
         pipeline="builtin.module("
+        "kc-mark-brief{limit=<brief>},"
         "expand-strided-metadata,lower-affine,"
         "convert-scf-to-openmp,canonicalize,kc-size-teams,convert-scf-to-cf,"
         "convert-vector-to-llvm{enable-x86=<x86>},convert-ub-to-llvm,"
@@ -80,7 +81,7 @@ PHASES: tuple[Phase, ...] = (
         "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,"
         "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
         "convert-cf-to-llvm,convert-func-to-llvm,convert-openmp-to-llvm,"
-        "canonicalize,cse,reconcile-unrealized-casts,kc-emit-entry-points)",
-        defaults=(("x86", "1"),),
+        "kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
+        defaults=(("x86", "1"), ("brief", "16384")),
     ),
 )

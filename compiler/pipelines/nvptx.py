@@ -87,6 +87,6 @@ PHASES: tuple[Phase, ...] = (
         "convert-math-to-llvm,convert-math-to-libm,convert-complex-to-llvm,"
         "arith-expand{include-bf16=1},convert-arith-to-llvm,convert-index-to-llvm,"
         "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
-        "convert-cf-to-llvm,convert-func-to-llvm,canonicalize,cse,reconcile-unrealized-casts,kc-emit-entry-points)",
+        "convert-cf-to-llvm,convert-func-to-llvm,kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
     ),
 )

@@ -130,7 +130,8 @@ class CpuTarget(Target):
         files: dict[str, bytes] = {}
         parts = units.split(module, self.opt)
         names = [f"{part.name}.o" for part in parts]
-        objects = emit.many([functools.partial(self._object, part.text, part.opt) for part in parts])
+        machine = {"triple": self.triple, "cpu": self.processor, "features": self.all_features}
+        objects = emit.host_objects([(part.text, part.opt) for part in parts], **machine)
         for name, data in zip(names, objects, strict=True):
             files[name] = data
         described["objects"] = names

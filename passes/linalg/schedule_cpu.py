@@ -9,6 +9,7 @@ from kc.bindings import ir
 from kc.kernels import analyze
 from kc.kernels.expr import General
 from kc.pass_base import Pass, PassContext
+from kc.passes.linalg._static_work import static_work
 from kc.rewrite import walk_ops
 from kc.schedules.cpu.machine import Machine
 
@@ -40,7 +41,8 @@ class ScheduleCpu(Pass):
 
     ``vector-bytes``, ``registers``: of the widest vector unit (0: 32 registers of 64 bytes, 16 of any other size);
     ``l1``, ``l2``: cache sizes in KiB; ``fma``: whether the target fuses; ``parallel``: whether implementations use
-    threads.
+    threads; ``brief``: kernels of at most that many scalar ops get no implementation: they are over sooner than one
+    is compiled (see ``kc-mark-brief``).
     """
 
     name: ClassVar[str] = "kc-schedule-cpu"
@@ -53,6 +55,7 @@ class ScheduleCpu(Pass):
     l2: int = 512
     fma: bool = True
     parallel: bool = True
+    brief: int = 0
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         registers = self.registers or (32 if self.vector_bytes == 64 else 16)
@@ -60,6 +63,8 @@ class ScheduleCpu(Pass):
         schedules = [_load(path) for path in SCHEDULES]
         for function in walk_ops(op, "func.func"):
             if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:
+                continue
+            if self.brief and static_work(function) <= self.brief:
                 continue
             kernel = analyze(function)
             if isinstance(kernel, General):

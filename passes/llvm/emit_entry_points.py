@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, ClassVar
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kc.bindings import ir
 from kc.pass_base import Pass
 from kc.passes.loops._functions import functions as functions_of
+from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
     from kc.pass_base import PassContext
 
 PREFIX = "kc_entry_"
+SIGNATURE = "kc.signature"
 
 
 @dataclasses.dataclass(frozen=True)
 class EmitEntryPoints(Pass):
-    """For each function with a C interface, ``void kc_entry_f(void **args)``, which the runtime calls.
+    """Turn each function with a ``kc.signature`` into ``void kc_entry_f(void **args)``, which the runtime calls.
 
-    ``args`` holds a pointer per argument, then one per result: to the memref descriptor, or to the scalar itself.
-    Result descriptors are written by the callee. ::
+    ``args`` holds a pointer per argument, then one per result: to the memref descriptor, or to the scalar itself. The
+    function reads what it uses of its arguments' descriptors there, and writes its results' descriptors field by
+    field: no descriptor travels by value, which would make LLVM slow for programs with many results. A function that
+    others call too stays beside its entry point. Everything else becomes internal. Run after
+    ``convert-func-to-llvm``, which splits memrefs into their fields, and before the last ``canonicalize``, which takes
+    the fields of results out of the structs that they are returned in. ::
 
-        llvm.func @_mlir_ciface_f(%result: !llvm.ptr, %x: !llvm.ptr, %n: i64)
+        llvm.func @f(%base: !llvm.ptr, %aligned: !llvm.ptr, %offset: i64, …) -> !llvm.struct<…> {
+          … %aligned …
+          llvm.return %result
 
-    gets ::
+    becomes ::
 
         llvm.func @kc_entry_f(%args: !llvm.ptr) {
           %x = llvm.load %args[0]
-          %n = llvm.load (llvm.load %args[1])
-          %result = llvm.load %args[2]
-          llvm.call @_mlir_ciface_f(%result, %x, %n)
+          %aligned = llvm.load %x[1]
+          … %aligned …
+          %y = llvm.load %args[1]
+          %field = llvm.extractvalue %result[0]
+          llvm.store %field, %y[0]
+          …
+          llvm.return
     """
 
     name: ClassVar[str] = "kc-emit-entry-points"
@@ -41,94 +55,177 @@ class EmitEntryPoints(Pass):
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in functions_of(op, "llvm.func")}
-        body = op.regions[0].blocks[0]
-        for name, function in functions.items():
-            wrapper = functions.get(f"_mlir_ciface_{name}")
-            if wrapper is None or not len(function.regions[0].blocks):
-                continue
+        defined = {name: f for name, f in functions.items() if len(f.regions[0].blocks)}
+        entries = [name for name, f in defined.items() if SIGNATURE in f.attributes]
+        called = _called(defined, set(entries))
+        internal = ir.Attribute.parse("#llvm.linkage<internal>")
+        for name, function in defined.items():
+            if name not in entries and not name.startswith(PREFIX):
+                function.attributes["linkage"] = internal
+        for name in entries:
+            function = functions[name]
             if PREFIX + name in functions:
                 ctx.error(
                     function, f"'@{PREFIX}{name}' exists already; that name is kept for the entry point of '@{name}'"
                 )
-            text = _entry(name, str(_type(function)), str(_type(wrapper)))
-            module = ir.Module.parse(text, op.context)
-            for made in functions_of(module.operation, "llvm.func"):
-                if ir.StringAttr(made.attributes["sym_name"]).value == PREFIX + name:
-                    body.append(made.clone())
-            # Only the entry points are called from outside: LLVM may inline and drop the rest.
-            for hidden in (function, wrapper):
-                hidden.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+            if name in called:
+                with ir.InsertionPoint(function):
+                    inner = function.clone().operation
+                inner.attributes["linkage"] = internal
+                del inner.attributes[SIGNATURE]
+            signature = json.loads(ir.StringAttr(function.attributes[SIGNATURE]).value)
+            arguments = [_fields(argument) for argument in signature["args"]]
+            given = len(function.regions[0].blocks[0].arguments)
+            if sum(map(len, arguments)) != given:
+                ctx.error(
+                    function, f"'@{name}' has {given} arguments, which do not add up to those in its {SIGNATURE}"
+                )
+            _Entry(function).rewrite(arguments, [_fields(result) for result in signature["results"]])
+            function.attributes["sym_name"] = ir.StringAttr.get(PREFIX + name)
 
 
 def _type(function: ir.Operation) -> ir.Type:
     return ir.TypeAttr(function.attributes["function_type"]).value
 
 
-def _entry(name: str, function: str, wrapper: str) -> str:
-    """The text of a module that declares the wrapper and defines the entry point."""
-    result, arguments = split_function(wrapper)
-    function_result, _ = split_function(function)
-    lines: list[str] = []
-    fresh = 0
+def _called(functions: dict[str, ir.Operation], entries: set[str]) -> set[str]:
+    """Those of ``entries`` that something in the module calls. Kernels call none."""
+    found: set[str] = set()
+    for function in functions.values():
+        if "kc.kernel" not in function.attributes and "kc.impl" not in function.attributes:
+            for call in walk_ops(function, "llvm.call"):
+                if "callee" in call.attributes:
+                    found.add(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+    return found & entries
 
-    def value(line: str) -> str:
-        nonlocal fresh
-        fresh += 1
-        lines.append(f"    %{fresh} = {line}")
-        return f"%{fresh}"
 
-    def pointer(position: int) -> str:
-        place = value(f"llvm.getelementptr %args[{position}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr")
-        return value(f"llvm.load {place} : !llvm.ptr -> !llvm.ptr")
+class _Field(NamedTuple):
+    """An LLVM value that an argument or result is made of: its place in the struct of a memref descriptor (() for a
+    scalar, which is no field), and its value where the type says it."""
 
-    indirect = result == "void" and function_result != "void"  # results through a pointer, the wrapper's first argument
-    inputs = arguments[1:] if indirect else arguments
-    operands = []
-    for position, kind in enumerate(inputs):
-        place = pointer(position)
-        operands.append(place if kind == "ptr" else value(f"llvm.load {place} : !llvm.ptr -> {_spell(kind)}"))
-    kinds = ", ".join(_spell(kind) for kind in arguments)
-    pieces = struct_fields(function_result) if indirect and not is_descriptor(function_result) else []
-    if indirect and not pieces:  # one memref: the caller's descriptor is the result itself
-        operands.insert(0, pointer(len(inputs)))
-    elif indirect:
-        one = value("llvm.mlir.constant(1 : i64) : i64")
-        storage = value(f"llvm.alloca %{one[1:]} x {_spell(function_result)} : (i64) -> !llvm.ptr")
-        operands.insert(0, storage)
-    if result == "void":
-        lines.append(f"    llvm.call @_mlir_ciface_{name}({', '.join(operands)}) : ({kinds}) -> ()")
-    else:
-        returned = value(f"llvm.call @_mlir_ciface_{name}({', '.join(operands)}) : ({kinds}) -> {_spell(result)}")
-        lines.append(f"    llvm.store {returned}, {pointer(len(inputs))} : {_spell(result)}, !llvm.ptr")
-    if pieces:
-        whole = value(f"llvm.load {storage} : !llvm.ptr -> {_spell(function_result)}")
-        for position, kind in enumerate(pieces):
-            part = value(f"llvm.extractvalue {whole}[{position}] : {_spell(function_result)}")
-            lines.append(f"    llvm.store {part}, {pointer(len(inputs) + position)} : {_spell(kind)}, !llvm.ptr")
-    body = "\n".join(lines)
-    returns = "" if result == "void" else f" -> {_spell(result)}"
-    return (
-        f"llvm.func @_mlir_ciface_{name}({kinds}){returns}\n"
-        f"llvm.func @{PREFIX}{name}(%args: !llvm.ptr) {{\n{body}\n    llvm.return\n}}\n"
-    )
+    place: tuple[int, ...]
+    known: int | None = None
+
+
+def _fields(described: dict[str, Any]) -> list[_Field]:
+    """The values, in order, of an argument or result of a signature. Memrefs of entry points have no layout: row-major
+    from offset 0."""
+    if described.get("scalar"):
+        return [_Field(())]
+    sizes = [extent if isinstance(extent, int) else None for extent in described["shape"]]
+    strides: list[int | None] = [1] if sizes else []
+    for size in reversed(sizes[1:]):
+        strides.append(None if size is None or strides[-1] is None else size * strides[-1])
+    return [
+        _Field((0,)),
+        _Field((1,)),
+        _Field((2,), 0),
+        *(_Field((3, axis), size) for axis, size in enumerate(sizes)),
+        *(_Field((4, axis), stride) for axis, stride in enumerate(reversed(strides))),
+    ]
+
+
+class _Entry:
+    """A function on its way to becoming an entry point."""
+
+    def __init__(self, function: ir.Operation):
+        self.function = function
+        self.block = function.regions[0].blocks[0]
+        with function.context:
+            self.pointer = ir.Type.parse("!llvm.ptr")
+            self.results = [ir.Type.parse(kind) for kind in result_types(str(_type(function)))]
+            self.word = ir.IntegerType.get_signless(64)
+            self._ordering = ir.IntegerAttr.get(self.word, 0)
+
+    def rewrite(self, arguments: Sequence[Sequence[_Field]], results: Sequence[Sequence[_Field]]) -> None:
+        """Change signature, arguments and returns."""
+        with self.function.location:
+            old = list(self.block.arguments)
+            args = self.block.add_argument(self.pointer, self.function.location)
+            values = iter(old)
+            with ir.InsertionPoint.at_block_begin(self.block):
+                for position, fields in enumerate(arguments):
+                    self._read(args, position, fields, values)
+            for position in reversed(range(len(old))):
+                self.block.erase_argument(position)
+            for back in walk_ops(self.function, "llvm.return"):
+                with ir.InsertionPoint(back):
+                    if len(back.operands):
+                        self._write(args, len(arguments), results, back.operands[0])
+                    ir.Operation.create("llvm.return")
+                back.erase()
+            self.function.attributes["function_type"] = ir.TypeAttr.get(ir.Type.parse("!llvm.func<void (ptr)>"))
+            for name in ("arg_attrs", "res_attrs"):
+                if name in self.function.attributes:
+                    del self.function.attributes[name]
+
+    def _read(self, args: ir.Value, position: int, fields: Sequence[_Field], values: Iterator[ir.Value]) -> None:
+        base: ir.Value | None = None
+        for word, field in enumerate(fields):
+            value = next(values)
+            if not any(True for _ in value.uses):
+                continue
+            if field.known is not None:
+                constant = {"value": ir.IntegerAttr.get(self.word, field.known)}
+                new = self._create("llvm.mlir.constant", self.word, [], constant)
+            else:
+                base = base or self._load(self._at(args, position, self.pointer), self.pointer)
+                new = self._load(self._at(base, word, self.word), value.type)
+            value.replace_all_uses_with(new)
+
+    def _write(self, args: ir.Value, first: int, results: Sequence[Sequence[_Field]], value: ir.Value) -> None:
+        for position, fields in enumerate(results):
+            base = self._load(self._at(args, first + position, self.pointer), self.pointer)
+            outer = (position,) if len(results) > 1 else ()
+            for word, field in enumerate(fields):
+                self._store(self._part(value, outer, field), self._at(base, word, self.word))
+
+    def _part(self, value: ir.Value, outer: tuple[int, ...], field: _Field) -> ir.Value:
+        path = (*outer, *field.place)
+        if not path:
+            return value
+        if not field.place:
+            kind = self.results[path[0]]
+        else:
+            kind = self.pointer if field.place[0] < 2 else self.word
+        return self._create("llvm.extractvalue", kind, [value], {"position": ir.DenseI64ArrayAttr.get(path)})
+
+    def _at(self, base: ir.Value, index: int, element: ir.Type) -> ir.Value:
+        if not index:
+            return base
+        attributes = {
+            "elem_type": ir.TypeAttr.get(element),
+            "rawConstantIndices": ir.DenseI32ArrayAttr.get([index]),
+        }
+        return self._create("llvm.getelementptr", self.pointer, [base], attributes)
+
+    def _load(self, place: ir.Value, kind: ir.Type) -> ir.Value:
+        return self._create("llvm.load", kind, [place], {"ordering": self._ordering})
+
+    def _store(self, value: ir.Value, place: ir.Value) -> None:
+        ir.Operation.create("llvm.store", operands=[value, place], attributes={"ordering": self._ordering})
+
+    def _create(
+        self, name: str, kind: ir.Type, operands: list[ir.Value], attributes: dict[str, ir.Attribute]
+    ) -> ir.Value:
+        return ir.Operation.create(name, results=[kind], operands=operands, attributes=attributes).results[0]
 
 
 # LLVM dialect types as text: the bindings do not take structs and function types apart. Inside "!llvm.func<…>" and
 # "!llvm.struct<…>" the nested LLVM types print without their prefix ("ptr", "struct<(…)>").
 
 
-def split_function(text: str) -> tuple[str, list[str]]:
-    """``!llvm.func<void (ptr, i64)>`` to ``("void", ["ptr", "i64"])``."""
-    inner = text.removeprefix("!llvm.func<").removesuffix(">")
+def result_types(function: str) -> list[str]:
+    """``!llvm.func<struct<(i64, f32)> (ptr)>`` to ``["i64", "f32"]``: the fields of a result that is a struct."""
+    inner = function.removeprefix("!llvm.func<")
+    if not inner.startswith("struct<("):
+        return []
     depth = 0
     for position, character in enumerate(inner):
-        if character in "<(" and not (character == "(" and depth == 0):
-            depth += 1
-        elif character in ">)" and depth:
-            depth -= 1
-        elif character == "(" and depth == 0:
-            return inner[:position].strip(), split_list(inner[position + 1 : inner.rindex(")")])
-    raise ValueError(f"not a function type: {text}")
+        depth += (character in "<(") - (character in ">)")
+        if character == ">" and not depth:
+            return [_spell(kind) for kind in split_list(inner[len("struct<(") : position - 1])]
+    raise ValueError(f"not a function type: {function}")
 
 
 def split_list(text: str) -> list[str]:
@@ -145,16 +242,6 @@ def split_list(text: str) -> list[str]:
             start = position + 1
     last = text[start:].strip()
     return [*parts, last] if last else parts
-
-
-def struct_fields(text: str) -> list[str]:
-    """``struct<(ptr, i64)>`` to ``["ptr", "i64"]``."""
-    return split_list(text[text.index("(") + 1 : text.rindex(")")])
-
-
-def is_descriptor(text: str) -> bool:
-    """Whether the struct type is one memref's descriptor and not a struct of several results."""
-    return struct_fields(text)[0] == "ptr"
 
 
 def _spell(kind: str) -> str:

@@ -10,7 +10,17 @@ def functions(root: ir.Operation, name: str = "func.func") -> list[ir.Operation]
         return [root]
     if root.name != "builtin.module":
         return []
-    return [op.operation for op in root.regions[0].blocks[0].operations if op.operation.name == name]
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner == root:
+            return ir.WalkResult.ADVANCE
+        if inner.name == name:
+            found.append(inner.operation)
+        return ir.WalkResult.SKIP
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)  # iterating would make OpViews, and import the dialect's Python module
+    return found
 
 
 def unscheduled(root: ir.Operation) -> list[ir.Operation]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class MarkEntryPoints(Pass):
-    """Mark public functions: their tensor arguments are the caller's and never written, their C interface is wanted.
+    """Mark public functions: their tensor arguments are the caller's and never written.
 
     An argument with the attribute ``kc.donated`` may be written. What the runtime must know of the signature is
     written down as JSON in ``kc.signature``, because element types and shapes are gone once buffers are LLVM
@@ -29,13 +29,13 @@ class MarkEntryPoints(Pass):
     becomes ::
 
         func.func @main(%x: tensor<4xf32> {bufferization.writable = false}, %y: tensor<4xf32> {kc.donated})
-            attributes {kc.signature = "{\\22args\\22: …}", llvm.emit_c_interface}
+            attributes {kc.signature = "{\\22args\\22: …}"}
     """
 
     name: ClassVar[str] = "kc-mark-entry-points"
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[str] = "linalg"
-    dialects: ClassVar[tuple[str, ...]] = ("bufferization", "func", "llvm")
+    dialects: ClassVar[tuple[str, ...]] = ("bufferization", "func")
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
@@ -43,7 +43,6 @@ class MarkEntryPoints(Pass):
         for function in functions(op):
             if not is_public(function) or not len(function.regions[0].blocks):
                 continue
-            function.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
             function.attributes["kc.signature"] = ir.StringAttr.get(json.dumps(signature(function)))
             inputs = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
             given = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else None

@@ -10,7 +10,6 @@
 // CHECK-SAME: {\22name\22: \22arg2\22, \22dtype\22: \22bf16\22, \22shape\22: [3], \22kind\22: \22param\22, \22param\22: 7}
 // CHECK-SAME: {\22name\22: \22arg3\22, \22dtype\22: \22i64\22, \22shape\22: [], \22scalar\22: true, \22kind\22: \22input\22}
 // CHECK-SAME: \22results\22: [{\22dtype\22: \22complex64\22, \22shape\22: [null]}]
-// CHECK-SAME: llvm.emit_c_interface
 func.func @main(%a: tensor<4x?xi8> {kc.dtype = "ui8", kc.dims = ["four", "n"]}, %b: tensor<2xf32> {kc.donated},
                 %c: tensor<3xbf16> {kc.param = 7 : i64}, %d: i64, %e: tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>> {
   return %e : tensor<?xcomplex<f32>>
@@ -18,7 +17,7 @@ func.func @main(%a: tensor<4x?xi8> {kc.dtype = "ui8", kc.dims = ["four", "n"]}, 
 
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: writable
-// CHECK-NOT: emit_c_interface
+// CHECK-NOT: kc.signature
 func.func private @inner(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }

@@ -272,7 +272,7 @@ def test_cache_hits_misses_and_damage(tmp_path, monkeypatch):
     def fail(*_):
         raise AssertionError("the cache was missed")
 
-    monkeypatch.setattr(workers, "run", fail)
+    monkeypatch.setattr(workers, "generate", fail)
     assert emit.host_object(ADD) == first
     with pytest.raises(AssertionError):
         emit.host_object(ADD, opt="O1")
@@ -317,34 +317,93 @@ def test_keys_do_not_collide():
 # ---------------------------------------------------------------------------------------- units, shared library
 
 MODULE = """
+llvm.mlir.global internal constant @table(dense<[1, 2]> : tensor<2xi32>) : !llvm.array<2 x i32>
+llvm.mlir.global internal @counter(0 : i32) : i32
 llvm.func @kc_entry_main(%a: !llvm.ptr) {
   llvm.call @main_k0__impl(%a) : (!llvm.ptr) -> ()
   llvm.call @main_k1(%a) : (!llvm.ptr) -> ()
+  llvm.call @"odd name"(%a) : (!llvm.ptr) -> ()
+  llvm.call @plain(%a) : (!llvm.ptr) -> ()
   llvm.return
 }
 llvm.func @main_k0__impl(%a: !llvm.ptr) attributes {kc.impl} {
-  llvm.call @micro(%a) : (!llvm.ptr) -> ()
+  %0 = llvm.mlir.addressof @table : !llvm.ptr
+  llvm.call @micro(%0) : (!llvm.ptr) -> ()
   llvm.return
 }
 llvm.func @micro(%a: !llvm.ptr) {
   llvm.return
 }
 llvm.func @main_k1(%a: !llvm.ptr) attributes {kc.kernel} {
+  %0 = llvm.mlir.addressof @table : !llvm.ptr
+  llvm.call @micro(%0) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func @"odd name"(%a: !llvm.ptr {llvm.noalias}) attributes {kc.brief, kc.kernel} {
+  llvm.return
+}
+llvm.func @plain(%a: !llvm.ptr) {
   llvm.return
 }
 """
 
 
-def test_scheduled_functions_are_compiled_apart():
-    module = parse_module(MODULE, make_context())
-    main, kernels = units.split(module, "O2")
-    assert (main.name, main.opt, kernels.name, kernels.opt) == ("main", "O2", "kernels", "codegen-only")
-    assert "define internal void @main_k1(ptr %0)" in main.text and "noinline" in main.text
-    assert "declare hidden void @main_k0__impl(ptr)" in main.text and "@micro" not in main.text
-    assert "define hidden void @main_k0__impl(ptr %0)" in kernels.text and "define internal void @micro" in kernels.text
-    assert "kc_entry_main" not in kernels.text
-    (whole,) = units.split(module, "O0")
+def test_functions_are_compiled_by_kind():
+    brief, main, kernels = units.split(parse_module(MODULE, make_context()), "O2")
+    assert [(unit.name, unit.opt) for unit in (brief, main, kernels)] == [
+        ("brief", "O0"), ("main", "O2"), ("kernels", "codegen-only")
+    ]  # fmt: skip
+    assert "define internal void @main_k1(ptr %0) #" in main.text and "noinline" in main.text
+    assert "define void @kc_entry_main(" in main.text and "define internal void @plain(" in main.text
+    for declared in ("@main_k0__impl(ptr %0)", '@"odd name"(ptr noalias %0)', "@micro(ptr %0)"):
+        assert f"declare hidden void {declared}\n" in main.text
+    assert "define hidden void @main_k0__impl(" in kernels.text and "define hidden void @micro(" in kernels.text
+    assert "@kc_entry_main" not in kernels.text + brief.text and "@plain" not in kernels.text + brief.text
+    assert 'define hidden void @"odd name"(' in brief.text
+    # A constant is copied to where it is named, and only there.
+    assert ["@table = internal constant" in unit.text for unit in (brief, main, kernels)] == [False, True, True]
+    objects = [elf.symbols(emit.host_object(unit.text, opt=unit.opt)) for unit in (brief, main, kernels)]
+    assert set(objects[1].undefined) == {"main_k0__impl", "odd name", "micro"}
+
+
+def test_who_names_a_level_gets_it():
+    (whole,) = units.split(parse_module(MODULE, make_context()), "O0")
+    assert whole.opt == "O0"
     assert "define internal void @main_k0__impl" in whole.text and "define void @kc_entry_main" in whole.text
+    assert {unit.name for unit in units.split(parse_module(MODULE, make_context()), "O3")} == {"main", "kernels"}
+
+
+def test_a_variable_is_not_copied():
+    text = MODULE.replace("@table : !llvm.ptr", "@counter : !llvm.ptr")
+    (whole,) = units.split(parse_module(text, make_context()), "O2")
+    assert whole.opt == "O2" and whole.text.count("@counter = internal global") == 1
+
+
+def test_large_kinds_are_cut(monkeypatch):
+    kernels = "\n".join(
+        f"llvm.func @k{i}(%a: !llvm.ptr) attributes {{kc.brief}} {{\n  llvm.return\n}}" for i in range(50)
+    )
+    calls = "\n".join(f"  llvm.call @k{i}(%a) : (!llvm.ptr) -> ()" for i in range(50))
+    text = f"llvm.func @kc_entry_main(%a: !llvm.ptr) attributes {{kc.brief}} {{\n{calls}\n  llvm.return\n}}\n{kernels}"
+    monkeypatch.setattr(units, "MOST_TEXT", 2500)
+    parts = units.split(parse_module(text, make_context()), "O2")
+    assert [part.name for part in parts] == ["brief", "brief-2"]
+    assert max(len(part.text) for part in parts) < 6000
+    tables = [elf.symbols(data) for data in emit.host_objects([(part.text, part.opt) for part in parts])]
+    defined = [name for table in tables for name in table.defined]
+    assert len(defined) == len(set(defined)) and "kc_entry_main" in defined
+    assert {name for table in tables for name in table.undefined} <= set(defined) - {"kc_entry_main"}
+    assert sum(part.text.count("\ndefine ") for part in parts) == 51
+
+
+def test_a_batch_names_the_text_at_fault():
+    good, bad = (ADD, "O0"), ("define oops", "O1")
+    with pytest.raises(CompileError, match="reproducer: ") as caught:
+        emit.host_objects([good, bad])
+    with open(str(caught.value).split("reproducer: ")[1].strip()) as file:
+        assert file.read().endswith("define oops")
+    twice = emit.host_objects([good, (ADD.replace("@add", "@other"), "codegen-only")])
+    assert [elf.symbols(data).defined for data in twice] == [("add",), ("other",)]
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
