@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
-from kc.passes.conversion._emit import Emitter
+from kc.passes.conversion._emit import Emitter, shape_of
 from kc.rewrite import replace_op, walk_ops
 
 # ops whose regions hold scalar code that their own conversion inlines
@@ -23,6 +23,20 @@ SCALAR_REGIONS = frozenset(
         "stablehlo.all_reduce",
         "stablehlo.reduce_scatter",
         "chlo.scan",
+    }
+)
+
+# ops whose geometry may have no room for their loops (a window wider than what it slides over) when no result is left
+_GEOMETRIC = frozenset(
+    {
+        "stablehlo.cholesky",
+        "stablehlo.convolution",
+        "stablehlo.dot",
+        "stablehlo.dot_general",
+        "stablehlo.fft",
+        "stablehlo.reduce_window",
+        "stablehlo.select_and_scatter",
+        "stablehlo.triangular_solve",
     }
 )
 
@@ -43,13 +57,20 @@ class StablehloConversion(Pass):
         for found in [o for o in walk_ops(op, self.converts) if not in_scalar_region(o)]:
             check_types(found, ctx)
             emitter = Emitter.before(found)
-            new = self.convert(emitter, found, ctx)
+            new = _nothing(emitter, found) or self.convert(emitter, found, ctx)
             if new is not None:
                 replace_op(found, [emitter.cast(v, r.type) for v, r in zip(new, found.results, strict=True)])
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
         """The values that replace the results of ``op`` (casts are added); None leaves ``op`` as it is."""
         raise NotImplementedError
+
+
+def _nothing(e: Emitter, op: ir.Operation) -> list[ir.Value]:
+    """The results of ``op`` if none of them has an element, which leaves nothing to compute."""
+    if op.name not in _GEOMETRIC or not all(0 in shape_of(r.type) for r in op.results):
+        return []
+    return [e.empty(r.type, [0] * len(shape_of(r.type))) for r in op.results]
 
 
 def check_types(op: ir.Operation, ctx: PassContext) -> None:

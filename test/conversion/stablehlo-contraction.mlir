@@ -50,3 +50,14 @@ func.func @pointwise(%x: tensor<2x5x6xf32>, %w: tensor<1x6x4xf32>) -> tensor<2x5
     : (tensor<2x5x6xf32>, tensor<1x6x4xf32>) -> tensor<2x5x4xf32>
   return %0 : tensor<2x5x4xf32>
 }
+
+// A window that finds no room leaves nothing to compute.
+// CHECK-LABEL: func.func @no_room
+// CHECK-NOT: linalg.generic
+// CHECK: tensor.empty() : tensor<1x2x0xi32>
+func.func @no_room(%x: tensor<1x1x2xi32>, %w: tensor<1x2x3xi32>) -> tensor<1x2x0xi32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[i, o, 0]->[b, f, 0],
+    window = {pad = [[1, 0]], rhs_dilate = [2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<1x1x2xi32>, tensor<1x2x3xi32>) -> tensor<1x2x0xi32>
+  return %0 : tensor<1x2x0xi32>
+}
