@@ -24,7 +24,7 @@ class ConvertTmTensor(Pass):
       counts from the end. An index that is out of range even so fails an assertion (``kc-legalize-asserts`` drops it
       where the device cannot raise); its update is left out in any case.
     * ``sort``: the stable merge sort. NaN is the largest number, as in PyTorch: last in ascending order.
-    * ``scan``: inclusive scans in logarithmically many parallel rounds; sums and products of f16 and bf16 in f32.
+    * ``scan``: inclusive scans, in order within blocks; sums and products of f16 and bf16 in f32.
       The logarithm of a cumulative sum of exponentials is scanned by log(exp(a) + exp(b)), which does not overflow.
 
     Before::

@@ -27,7 +27,7 @@ from kc.passes.conversion._movement import broadcast, cast_elements, iota, pad
 from kc.passes.conversion._multiply_add import reassociable_add
 from kc.passes.conversion._region import inline_block, single_op_of
 from kc.passes.conversion._reshape import reshape
-from kc.passes.conversion._scan import scan, scan_axis
+from kc.passes.conversion._scan import may_scan, padding_matters, scan, scan_axis
 from kc.passes.conversion._shapes import ShapeSymbols, Sym, is_shape_assertion
 from kc.passes.conversion._window import Window, reduce_window
 from kc.passes.conversion.stablehlo_gather import gather
@@ -187,8 +187,8 @@ class _Converter:
             inputs, initial = [cast_elements(e, inputs[0], f32)], [e.to_float(initial[0], f32)]
             types = [tensor_type(shape_of(types[0]), f32)]
         axis = scan_axis(symbolic, symbols.dims(originals[0]), symbols.same, lambda n: symbols.add(n, -1))
-        if axis is not None:
-            results = scan(e, inputs, initial, *axis, combine)
+        if axis is not None and may_scan(combines, shape_of(inputs[0])[axis[0]]):
+            results = scan(e, inputs, initial, *axis, combine, padding_matters(combines, originals[count]))
         else:
             sizes, low, high = ([symbols.index(e, s) for s in part] for part in (extents, flat[::2], flat[1::2]))
             window = dataclasses.replace(symbolic, extents=sizes, low=low, high=high)

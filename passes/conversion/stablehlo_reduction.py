@@ -13,7 +13,7 @@ from kc.passes.conversion._convert import StablehloConversion
 from kc.passes.conversion._emit import Emitter, is_float, ranked, shape_of
 from kc.passes.conversion._multiply_add import reassociable_add
 from kc.passes.conversion._region import inline_scalars, single_op
-from kc.passes.conversion._scan import scan, scan_axis
+from kc.passes.conversion._scan import may_scan, padding_matters, scan, scan_axis
 from kc.passes.conversion._window import Window, reduce_window
 
 
@@ -24,7 +24,7 @@ class ConvertStablehloReduction(StablehloConversion):
     The result is filled with the initial value first, so an empty reduction gives it back; the reducer's scalar code is
     inlined. The loops of ``reduce`` are its operand's axes in order. A window is read from the operand padded with the
     initial value; its loops come after the result's. A window that makes a cumulative sum (or product, maximum ...) of
-    an axis takes log n parallel rounds instead. Sums of floats may be reassociated. Before / after::
+    an axis is scanned instead, in order, in blocks. Sums of floats may be reassociated. Before / after::
 
         %r = stablehlo.reduce(%x init: %v) applies stablehlo.add across dimensions = [1]
           : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
@@ -44,8 +44,10 @@ class ConvertStablehloReduction(StablehloConversion):
             return _reduce(e, op, inputs, initial, ctx)
         window = Window.of(op, ranked(inputs[0]).rank)
         axis = scan_axis(window, shape_of(inputs[0]))
-        if axis is not None:
-            return scan(e, inputs, initial, *axis, lambda i, a: combine(i, op, a, ctx))
+        reducer = single_op(op) if count == 1 else None
+        if axis is not None and may_scan(reducer, shape_of(inputs[0])[axis[0]]):
+            padded = padding_matters(reducer, op.operands[count])
+            return scan(e, inputs, initial, *axis, lambda i, a: _in_turn(i, op, a, ctx), padded)
         types = [r.type for r in op.results]
         return reduce_window(e, inputs, initial, types, window, lambda i, a: combine(i, op, a, ctx))
 
@@ -57,6 +59,12 @@ def combine(e: Emitter, op: ir.Operation, arguments: list[ir.Value], ctx: PassCo
     if count == 1 and is_float(elements[0].type) and single_op(op) == "stablehlo.add":
         return [reassociable_add(e, accumulators[0], elements[0])]
     return inline_scalars(e, op, [*accumulators, *elements], ctx)
+
+
+def _in_turn(e: Emitter, op: ir.Operation, arguments: list[ir.Value], ctx: PassContext) -> list[ir.Value]:
+    """``combine`` with additions that may not be reassociated."""
+    count = len(op.results)
+    return inline_scalars(e, op, [*arguments[count:], *arguments[:count]], ctx)
 
 
 def _reduce(

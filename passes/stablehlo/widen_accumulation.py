@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 from kc.bindings import ir
@@ -11,6 +12,8 @@ from kc.rewrite import replace_op, walk_ops
 
 _CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general", "stablehlo.dynamic_conv")
 _REDUCTIONS = ("stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter", "stablehlo.select_and_scatter")
+#: index entries of a scatter whose updates stay narrow
+_FEW = 16
 _SUMS = frozenset({"stablehlo.add", "stablehlo.multiply"})
 
 
@@ -19,7 +22,8 @@ class WidenAccumulation(Pass):
     """Sums and products of narrow floats (f16, bf16 and below) accumulate in f32 and are rounded once, at the end.
 
     ``dot_general`` and ``convolution`` get an f32 result, their operands stay narrow. A ``reduce``, ``reduce_window``,
-    ``scatter`` or ``select_and_scatter`` that adds or multiplies gets f32 operands. Before / after::
+    ``scatter`` or ``select_and_scatter`` that adds or multiplies gets f32 operands; but a scatter of a few updates
+    rounds each of them, as defined. Before / after::
 
         %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
           : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
@@ -39,7 +43,7 @@ class WidenAccumulation(Pass):
                 continue
             if found.name in _CONTRACTIONS:
                 _widen_result(found)
-            elif _sums(found):
+            elif _sums(found) and not _few_updates(found):
                 _widen_reduction(found)
 
 
@@ -108,6 +112,14 @@ def _sums(op: ir.Operation) -> bool:
         and set(inner[0].operands) == set(block.arguments)
         and list(inner[1].operands) == list(inner[0].results)
     )
+
+
+def _few_updates(op: ir.Operation) -> bool:
+    """Whether ``op`` is a scatter of so few updates that each may round as the op defines it."""
+    if op.name != "stablehlo.scatter":
+        return False
+    indices = ir.RankedTensorType(op.operands[len(op.results)].type)
+    return indices.has_static_shape and math.prod(indices.shape) <= _FEW
 
 
 def _widen_reduction(op: ir.Operation) -> None:

@@ -28,8 +28,7 @@ func.func @scatter(%u: tensor<6x1x8xf32>, %i: tensor<6x1xi64>, %x: tensor<11x8xf
 
 // Less or equal becomes a strict order, of which NaN is the largest number.
 // CHECK-LABEL: func.func @sort
-// CHECK: scf.while
-// CHECK: linalg.generic
+// CHECK: scf.for
 // CHECK: %[[LESS:.*]] = arith.cmpf ult, %[[A:.*]], %{{.*}} : f32
 // CHECK: %[[NUMBER:.*]] = arith.cmpf ord, %[[A]], %[[A]] : f32
 // CHECK: arith.andi %[[LESS]], %[[NUMBER]] : i1
@@ -45,7 +44,7 @@ func.func @sort(%x: tensor<9xf32>, %p: tensor<9xi64>) -> (tensor<9xf32>, tensor<
 
 // true comes after false, though -1 is less than 0.
 // CHECK-LABEL: func.func @sort_booleans
-// CHECK: linalg.generic
+// CHECK: scf.for
 // CHECK: arith.cmpi ult, %{{.*}}, %{{.*}} : i1
 func.func @sort_booleans(%x: tensor<9xi1>) -> tensor<9xi1> {
   %0 = tm_tensor.sort dimension(0) outs(%x : tensor<9xi1>) {
@@ -59,7 +58,7 @@ func.func @sort_booleans(%x: tensor<9xi1>) -> tensor<9xi1> {
 // A sum of bf16 is made in f32.
 // CHECK-LABEL: func.func @scan
 // CHECK: arith.extf %{{.*}} : bf16 to f32
-// CHECK: scf.while
+// CHECK: scf.for
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK: arith.truncf %{{.*}} : f32 to bf16
 func.func @scan(%x: tensor<9xbf16>, %o: tensor<9xbf16>, %t: tensor<bf16>) -> tensor<9xbf16> {
@@ -74,7 +73,7 @@ func.func @scan(%x: tensor<9xbf16>, %o: tensor<9xbf16>, %t: tensor<bf16>) -> ten
 
 // A cumulative log-sum-exp keeps to logarithms: no sum of exponentials that overflows.
 // CHECK-LABEL: func.func @log_sum_exp
-// CHECK: scf.while
+// CHECK: scf.for
 // CHECK: arith.maximumf
 // CHECK: math.log1p
 // CHECK-NOT: math.log %

@@ -45,19 +45,51 @@ func.func @window(%x: tensor<2x8xf32>, %v: tensor<f32>) -> tensor<2x4xf32> {
   return %0 : tensor<2x4xf32>
 }
 
-// A cumulative sum takes rounds of doubling distance.
+// A window that reaches over everything before is a scan: two blocks of 50, one element after the other in each, then the
+// total of the first is added to the second.
 // CHECK-LABEL: func.func @cumulative
-// CHECK: scf.while (%[[D:.*]] = %{{.*}}, %[[T:.*]] = %{{.*}}) : (index, tensor<3x100xf32>)
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%{{.*}} : tensor<3x100xf32>)
-// CHECK: arith.addf
-// CHECK: scf.yield
-// CHECK: linalg.generic
-func.func @cumulative(%x: tensor<3x100xf32>, %v: tensor<f32>) -> tensor<3x100xf32> {
+// CHECK-SAME: [[X:%.*]]: tensor<3x100xf32>
+// CHECK: [[BLOCKS:%.*]] = tensor.expand_shape [[X]] {{.*}} into tensor<3x2x50xf32>
+// CHECK: scf.for
+// CHECK: [[FIRST:%.*]] = tensor.extract [[BLOCKS]]
+// CHECK: arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x2xf32>)
+// CHECK: tensor.collapse_shape {{.*}} into tensor<3x100xf32>
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x100xf32>)
+func.func @cumulative(%x: tensor<3x100xf32>) -> tensor<3x100xf32> {
+  %v = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%x, %v) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %m = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %m : tensor<f32>
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
   }) {window_dimensions = array<i64: 1, 100>, padding = dense<[[0, 0], [99, 0]]> : tensor<2x2xi64>}
     : (tensor<3x100xf32>, tensor<f32>) -> tensor<3x100xf32>
   return %0 : tensor<3x100xf32>
+}
+
+// Differences depend on their order: every window is folded for itself.
+// CHECK-LABEL: func.func @ordered
+// CHECK-NOT: scf.for
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]}
+func.func @ordered(%x: tensor<9xf32>, %v: tensor<f32>) -> tensor<9xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %v) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.subtract %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {window_dimensions = array<i64: 9>, padding = dense<[[8, 0]]> : tensor<1x2xi64>}
+    : (tensor<9xf32>, tensor<f32>) -> tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
+
+// A window that finds no room leaves nothing to compute.
+// CHECK-LABEL: func.func @no_room
+// CHECK-NOT: linalg.generic
+// CHECK: tensor.empty() : tensor<0xf32>
+func.func @no_room(%x: tensor<4xf32>, %v: tensor<f32>) -> tensor<0xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %v) <{window_dimensions = array<i64: 3>, window_dilations = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<f32>) -> tensor<0xf32>
+  return %0 : tensor<0xf32>
 }
