@@ -479,3 +479,15 @@ class Emitter:
             ["parallel"] * rank,
             lambda e, _: [body(e, [e.linalg_index(d) for d in range(rank)])],
         )[0]
+
+
+def mark_nest(results: Sequence[ir.Value], depth: int, mark: str) -> None:
+    """Put the unit attribute ``mark`` on the ``depth`` nested ``scf.for`` that make ``results``.
+
+    ``kc.independent``: iterations touch different places, but for what all only read. ``kc.unique``: no two iterations
+    write the same place. Bufferization keeps both; loops may run in any order by them.
+    """
+    for _ in range(depth):
+        loop = results[0].owner.operation
+        loop.attributes[mark] = ir.UnitAttr.get()
+        results = list(list(loop.regions[0].blocks[0].operations)[-1].operation.operands)

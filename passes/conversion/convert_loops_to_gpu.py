@@ -23,8 +23,8 @@ class ConvertLoopsToGpu(Pass):
     independent become threads: ``scf.parallel``, and ``scf.for`` when every buffer that the body writes is only
     accessed at an index that is the loop's variable (or a fixed one-to-one function of it). These may be the outermost
     loops of the nest, or loops further in that are independent over all iterations of those around them: each thread
-    then runs the outer ones (a scatter of rows: a thread per column). Loops that are marked ``kc.unique`` (by the
-    conversion of a scatter with unique indices) count as independent.
+    then runs the outer ones (a scatter of rows: a thread per column). Loops that are marked ``kc.independent`` (the
+    chunks of a sort) or ``kc.unique`` (the updates of a scatter with unique indices) count as such.
 
     Where the only writes are updates such as ``x[k] = f(x[k], v)`` they are done atomically (by one instruction, or a
     loop around compare-and-swap) and all loops become threads. Where the only writes are stores ``x[k] = v`` of what

@@ -10,7 +10,7 @@ from kc.bindings import ir, stablehlo_api
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import ints, pairs
 from kc.passes.conversion._convert import StablehloConversion
-from kc.passes.conversion._emit import Emitter, Index, int_type, ranked
+from kc.passes.conversion._emit import Emitter, Index, int_type, mark_nest, ranked
 from kc.passes.conversion._region import inline_scalars
 from kc.passes.conversion._scalar import unsigned_flags
 
@@ -77,16 +77,8 @@ def _scatter(e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Valu
 
     results = e.nest([update_extents[d] for d in scatter_dims], inputs, scatter_body)
     if not scatter_dims or ("unique_indices" in op.attributes and ir.BoolAttr(op.attributes["unique_indices"]).value):
-        _mark_unique(results, update_rank)
+        mark_nest(results, update_rank, "kc.unique")
     return results
-
-
-def _mark_unique(results: Sequence[ir.Value], depth: int) -> None:
-    """Mark the ``depth`` nested loops that make ``results``: no two of their iterations write the same place."""
-    for _ in range(depth):
-        loop = results[0].owner.operation
-        loop.attributes["kc.unique"] = ir.UnitAttr.get()
-        results = list(list(loop.regions[0].blocks[0].operations)[-1].operation.operands)
 
 
 def _update(

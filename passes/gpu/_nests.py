@@ -108,8 +108,8 @@ class Plan(NamedTuple):
     stores: list[Any]
 
 
-#: on the loops of a nest no two iterations of which write the same place (a scatter with unique indices)
-UNIQUE = "kc.unique"
+#: on the loops of a nest: no two iterations write the same place; iterations have nothing to do with each other
+UNIQUE, INDEPENDENT = "kc.unique", "kc.independent"
 #: threads that an order of the iterations must give, and turns that a thread may take, for it to be kept
 _ENOUGH, _FEW = 128, 256
 
@@ -127,8 +127,11 @@ def plan(op: Any) -> Plan | None:
         return None
     accesses = _accesses(op)
     chain = _chain(op, {a.root for a in accesses if a.stores})
-    if chain and UNIQUE in op.attributes and not any(_reads_elsewhere(accesses, a) for a in accesses if a.stores):
-        return Plan([], list(itertools.takewhile(lambda loop: UNIQUE in loop.attributes, chain)), [], [])
+    marked = [mark for mark in (INDEPENDENT, UNIQUE) if chain and mark in op.attributes]
+    if UNIQUE in marked and any(_reads_elsewhere(accesses, access) for access in accesses if access.stores):
+        marked.remove(UNIQUE)
+    if marked:
+        return Plan([], list(itertools.takewhile(lambda loop: marked[0] in loop.attributes, chain)), [], [])
     leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
     if leading:
         return Plan([], leading, [], [])

@@ -72,6 +72,9 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         find_kc()
+        from kc.runtime.library import library
+
+        library()  # a runtime that does not load ends the run here, not every case of it
         self.folder = folder
         self.harness = load_harness(folder / "harness.py")
         self.cases = json.loads((folder / "cases.json").read_text())
