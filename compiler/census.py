@@ -24,8 +24,6 @@ _STRUCTURAL = frozenset(
         "composite",
         "einsum",
         "get_tuple_element",
-        "rng",
-        "rng_bit_generator",
         "set_dimension_size",
         "return",
         "torch_index_select",

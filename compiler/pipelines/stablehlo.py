@@ -11,7 +11,7 @@ PHASES: tuple[Phase, ...] = (
         start="stablehlo",
         end="stablehlo",
         pipeline="builtin.module("
-        "kc-flatten-tuples,kc-decompose-custom-calls,func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-decompose-deprecated,kc-legalize-dynamism,kc-check-shapes,kc-decompose-random,kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,kc-widen-chlo,cse)",
+        "kc-flatten-tuples,kc-decompose-custom-calls,func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-decompose-deprecated,kc-legalize-dynamism,kc-check-shapes,kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,kc-widen-chlo,cse)",
     ),
     Phase(
         name="stablehlo-to-linalg",
@@ -22,7 +22,7 @@ PHASES: tuple[Phase, ...] = (
         "kc-convert-stablehlo-elementwise{chlo-only=true},func.func(chlo-legalize-to-stablehlo),"
         "kc-convert-stablehlo-collectives{ids-only=true},kc-stablehlo-to-signless,kc-convert-run-parallel,kc-convert-stablehlo-collectives,"
         "kc-convert-stablehlo-transfers,kc-convert-stablehlo-dynamic-shapes,kc-convert-stablehlo-control-flow,"
-        "kc-convert-stablehlo-custom-call,kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
+        "kc-convert-stablehlo-random,kc-convert-stablehlo-custom-call,kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
         "kc-convert-stablehlo-fft,kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"
         "kc-convert-stablehlo-elementwise,"
         "canonicalize,cse,resolve-ranked-shaped-type-result-dims,canonicalize,cse)",

@@ -6,8 +6,8 @@
 Arrays of NumPy, PyTorch, JAX, CuPy, or anything with DLPack are taken without a copy; results are of the caller's kind.
 
 Environment: ``KC_NUM_THREADS`` (threads of a parallel loop), ``KC_SPIN_US`` (how long idle threads spin before they
-sleep, 30), ``KC_CACHE_BYTES`` (freed host memory kept for reuse, a quarter of the machine's), ``KC_GPU_SYNC=1`` (wait
-after every launch, so that a fault names its kernel), ``KC_LIBCUDA`` and ``KC_RUNTIME_LIBRARY`` (other libraries than
+sleep, 30), ``KC_CACHE_BYTES`` (freed host memory kept for reuse, a quarter of the machine's), ``KC_SEED`` (see
+``seed``), ``KC_GPU_SYNC=1`` (wait after every launch, so that a fault names its kernel), ``KC_LIBCUDA`` and ``KC_RUNTIME_LIBRARY`` (other libraries than
 the usual ones), ``KC_COLLECTIVE_TIMEOUT`` (how long a process waits for another one, 60 seconds).
 """
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LAZY = {"load": "container", "DeviceArray": "dlpack", "Message": "parallel",
 
 __all__ = [
     "ArgumentError", "DeviceArray", "DeviceError", "ExecutionError", "LoadError", "Message", "Program",
-    "RuntimeFailure", "Signature", "load", "num_threads", "run_parallel", "version",
+    "RuntimeFailure", "Signature", "load", "num_threads", "run_parallel", "seed", "version",
 ]
 
 
@@ -39,6 +39,14 @@ def version() -> str:
     from kc.runtime.library import library
 
     return str(library().kc_abi_version())
+
+
+def seed(number: int) -> None:
+    """Starts the random numbers of StableHLO's ``rng`` anew, for all programs of the process: after the same seed, the
+    same calls in the same order give the same numbers. Without it they start from ``KC_SEED``, or anywhere."""
+    from kc.runtime.library import library
+
+    library().kc_random_seed(number & (2**64 - 1))
 
 
 def num_threads() -> int:

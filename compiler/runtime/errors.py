@@ -1,7 +1,6 @@
 """What the runtime raises: ``ArgumentError`` for the caller's mistakes, all else derives from ``RuntimeFailure``."""
 from __future__ import annotations
 
-
 import threading
 
 _failures = threading.local()

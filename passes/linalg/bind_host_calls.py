@@ -124,9 +124,11 @@ def _implement(module: ir.Operation, function: ir.Operation, types: list[ir.Rank
     name = ir.StringAttr(function.attributes["sym_name"]).value + "__impl"
     location = function.location
     buffers = [ir.MemRefType.get(t.shape, t.element_type, loc=location) for t in types]
+    told = [key for key in function.attributes if key.startswith("kc.") and key not in (CALLEE, WORDS)]
     made = ir.Operation.create(
         "func.func",
         attributes={
+            **{key: function.attributes[key] for key in told},
             "sym_name": ir.StringAttr.get(name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(buffers, [])),
             "sym_visibility": ir.StringAttr.get("private"),

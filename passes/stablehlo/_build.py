@@ -9,6 +9,9 @@ from kc.bindings import ir
 _DIRECTIONS = {"EQ", "NE", "GE", "GT", "LE", "LT"}
 
 
+Combine = Callable[["Builder", ir.Value, ir.Value], ir.Value]
+
+
 class Builder:
     """Makes StableHLO ops with the location of ``op``, before it. Needs an active context."""
 
@@ -168,9 +171,8 @@ class Builder:
     def select(self, condition: ir.Value, then: ir.Value, otherwise: ir.Value) -> ir.Value:
         return self.make("select", [condition, then, otherwise], then.type)
 
-    def reduce(
-        self, value: ir.Value, initial: ir.Value, axes: Sequence[int], combine: Callable[[Builder, ir.Value, ir.Value], ir.Value]
-    ) -> ir.Value:  # fmt: skip
+    def reduce(self, value: ir.Value, initial: ir.Value, axes: Sequence[int], combine: Combine) -> ir.Value:
+        """``combine(builder, x, y)`` makes one of two, in the region."""
         kept = [n for axis, n in enumerate(self.shape(value)) if axis not in axes]
         dims = {"dimensions": ir.DenseI64ArrayAttr.get(list(axes))}
         type_ = self.tensor(kept, self.element(value))

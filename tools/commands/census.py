@@ -15,11 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one line for each unsupported operation; exit code 1 if there is any."""
     from kc import frontends
-    from kc.census import census
+    from kc.census import census, notes
 
     loaded = frontends.load(_common.read_source(args.source), args.entry)
     found = census(loaded.module, args.target)
-    for entry in found:
+    for entry in (*found, *notes(loaded.module, args.target)):
         print(entry)
     if not found:
         print(f"every operation of {args.source} can be compiled for {args.target}")

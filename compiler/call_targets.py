@@ -1,0 +1,57 @@
+"""What kc makes of a ``stablehlo.custom_call``: a call of a registered function, plain operations, or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+#: calls that only say where a value should live; on one device they are their operand (kc-decompose-stablehlo)
+ANNOTATIONS = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
+#: calls that stand for operations which StableHLO does not have (kc-convert-stablehlo-dynamic-shapes)
+OPERATIONS = ("shape_assertion", "stablehlo.dynamic_reduce_window")
+
+
+def target_of(op: ir.Operation) -> str:
+    """The name that the call gives."""
+    from kc.bindings import ir
+
+    return ir.StringAttr(op.attributes["call_target_name"]).value
+
+
+def is_call(op: ir.Operation) -> bool:
+    """Whether ``op`` stays a call: kc has no operations to put in its place."""
+    from kc.passes.conversion.stablehlo_random import is_threefry
+    from kc.passes.stablehlo.decompose_custom_calls import is_known
+
+    name = target_of(op)
+    same = [v.type for v in op.operands] == [r.type for r in op.results]
+    return not (name in OPERATIONS or (same and name in ANNOTATIONS) or is_known(op) or is_threefry(op))
+
+
+def refusal(op: ir.Operation, platform: str) -> tuple[str, str] | None:
+    """Why the custom call ``op`` cannot be compiled for ``platform`` and what can be instead; None when it can."""
+    from kc.runtime import custom_calls
+
+    name = target_of(op)
+    if not is_call(op) or custom_calls.knows(name, platform):
+        return None
+    near = custom_calls.near(name, platform)
+    if "callback" in name and not near:
+        return (
+            "it calls back into Python by a number that only JAX knows",
+            "a function registered with kc.runtime.custom_calls and called by its name (jax.ffi.ffi_call)",
+        )
+    nearest = " or ".join(f"'{n}'" for n in near) if near else "kc.runtime.custom_calls.register, or declare"
+    return f"no function of this name is registered for {platform}", nearest
+
+
+def note(op: ir.Operation, platform: str) -> str | None:
+    """What the user should know of a call that can be compiled: that it leaves the GPU."""
+    from kc.runtime import custom_calls
+
+    name = target_of(op)
+    if not is_call(op) or not custom_calls.on_host(name, platform):
+        return None
+    return f"'stablehlo.custom_call @{name}' runs on the host, on copies of its operands: there is no function for GPUs"
