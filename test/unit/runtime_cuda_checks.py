@@ -219,6 +219,27 @@ void kc_entry_main(void **args) {
 """
 
 
+LEFT = GPU + """
+void kc_fail_check(const char *, int64_t, int64_t);
+void kc_entry_main(void **args) {
+  D1 *x = args[0];
+  float *p = _mlir_memref_to_llvm_alloc(16), *q = _mlir_memref_to_llvm_alloc(16);
+  _mlir_memref_to_llvm_free(p);
+  if (x->size[0] != 4) kc_fail_check("{0} is not {1}", x->size[0], 4);
+  give1(args[1], q, 4);
+}
+"""
+
+
+def check_a_call_that_is_left_frees_device_memory() -> None:
+    p = gpu_program(LEFT, [argument("x")], [result()])
+    p(np.ones(4, np.float32))
+    before = fake.fake_live()
+    fails(ExecutionError, lambda: p(np.ones(5, np.float32)), "5 is not 4")
+    assert fake.fake_live() == before
+    assert p(np.ones(4, np.float32))[0].shape == (4,)
+
+
 def check_copies_and_tensor_maps() -> None:
     p = gpu_program(COPIES, [argument("x")], [result()])
     log()

@@ -249,7 +249,7 @@ int32_t kc_invoke(const int64_t *layout_words, int64_t *data) {
   bool completed = kc::enter(layout.function, arguments);
   kc::set_current_program(outer);
   if (program->device_memory)
-    program->device.end_call();
+    program->device.end_call(completed);
   if (!completed)
     return 1;
   return kc::finish(*program, layout, results, data, data + layout.arguments + 2, device, stream);

@@ -21,6 +21,7 @@ struct GpuCall {
   CuStream stream = nullptr;
   CuContext caller_context = nullptr;
   GpuCall *outer = nullptr; // the call that this one is made from, by a custom call
+  std::vector<void *> blocks; // device memory allocated and not freed yet
 };
 thread_local GpuCall call;
 
@@ -122,18 +123,21 @@ bool DeviceProgram::begin_call(int32_t ordinal, CuStream stream) {
   if (!loaded)
     return false;
   auto *outer = call.program ? new GpuCall(call) : nullptr;
-  call = {this, loaded, stream, nullptr, outer};
+  call = {this, loaded, stream, nullptr, outer, {}};
   driver().cuCtxGetCurrent(&call.caller_context);
   if (call.caller_context != loaded->device->context)
     driver().cuCtxSetCurrent(loaded->device->context);
   return true;
 }
 
-void DeviceProgram::end_call() {
+void DeviceProgram::end_call(bool completed) {
+  if (!completed) // the call was left in the middle: what it would have freed later goes back now
+    for (void *block : call.blocks)
+      device_free(*call.loaded->device, call.stream, block);
   if (call.caller_context != call.loaded->device->context)
     driver().cuCtxSetCurrent(call.caller_context);
   GpuCall *outer = call.outer;
-  call = outer ? *outer : GpuCall{};
+  call = outer ? std::move(*outer) : GpuCall{};
   delete outer;
 }
 
@@ -251,7 +255,10 @@ void kc_gpu_memset(void *pointer, int64_t byte, int64_t bytes) {
 void *kc_gpu_memref_alloc(int64_t bytes) {
   if (!kc::ready("allocation"))
     return nullptr;
-  return kc::device_allocate(*kc::call.loaded->device, kc::call.stream, static_cast<size_t>(bytes));
+  void *pointer = kc::device_allocate(*kc::call.loaded->device, kc::call.stream, static_cast<size_t>(bytes));
+  if (pointer)
+    kc::call.blocks.push_back(pointer);
+  return pointer;
 }
 
 // Device memory is aligned to 256 bytes at least.
@@ -263,8 +270,13 @@ void *kc_gpu_memref_aligned_alloc(int64_t alignment, int64_t bytes) {
 }
 
 void kc_gpu_memref_free(void *pointer) {
-  if (kc::call.program) // also after an error: what was allocated goes back
-    kc::device_free(*kc::call.loaded->device, kc::call.stream, pointer);
+  if (!kc::call.program) // also after an error: what was allocated goes back
+    return;
+  auto &blocks = kc::call.blocks;
+  auto at = std::find(blocks.rbegin(), blocks.rend(), pointer);
+  if (at != blocks.rend())
+    blocks.erase(std::next(at).base());
+  kc::device_free(*kc::call.loaded->device, kc::call.stream, pointer);
 }
 
 } // extern "C"

@@ -44,7 +44,8 @@ public:
 
   // Sets up the launches of this thread. False, with the error set, on a failure.
   bool begin_call(int32_t ordinal, CuStream stream);
-  void end_call();
+  // Frees what the call has allocated unless it has completed.
+  void end_call(bool completed);
 
 private:
   struct Module {
