@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kc.bindings import ir
 
-#: calls that only say where a value should live; on one device they are their operand (kc-decompose-stablehlo)
-ANNOTATIONS = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
 #: calls that stand for operations which StableHLO does not have (kc-convert-stablehlo-dynamic-shapes)
 OPERATIONS = ("shape_assertion", "stablehlo.dynamic_reduce_window")
+#: calls between whole arrays and shards (kc-expand-manual-sharding)
+SHARDS = ("SPMDFullToShardShape", "SPMDShardToFullShape")
+#: passes that put something in the place of a custom call, as their ``takes_call`` says
+_TAKERS = ("kc-decompose-stablehlo", "kc-decompose-custom-calls", "kc-convert-stablehlo-random")
 
 
 def target_of(op: ir.Operation) -> str:
@@ -22,12 +24,11 @@ def target_of(op: ir.Operation) -> str:
 
 def is_call(op: ir.Operation) -> bool:
     """Whether ``op`` stays a call: kc has no operations to put in its place."""
-    from kc.passes.conversion.stablehlo_random import is_threefry
-    from kc.passes.stablehlo.decompose_custom_calls import is_known
+    from kc.registry import find_pass
 
-    name = target_of(op)
-    same = [v.type for v in op.operands] == [r.type for r in op.results]
-    return not (name in OPERATIONS or (same and name in ANNOTATIONS) or is_known(op) or is_threefry(op))
+    if target_of(op) in (*OPERATIONS, *SHARDS):
+        return False
+    return not any(getattr(find_pass(name), "takes_call")(op) for name in _TAKERS)  # noqa: B009 - not of all passes
 
 
 def refusal(op: ir.Operation, platform: str) -> tuple[str, str] | None:

@@ -7,8 +7,9 @@ Arrays of NumPy, PyTorch, JAX, CuPy, or anything with DLPack are taken without a
 
 Environment: ``KC_NUM_THREADS`` (threads of a parallel loop), ``KC_SPIN_US`` (how long idle threads spin before they
 sleep, 30), ``KC_CACHE_BYTES`` (freed host memory kept for reuse, a quarter of the machine's), ``KC_SEED`` (see
-``seed``), ``KC_GPU_SYNC=1`` (wait after every launch, so that a fault names its kernel), ``KC_LIBCUDA`` and ``KC_RUNTIME_LIBRARY`` (other libraries than
-the usual ones), ``KC_COLLECTIVE_TIMEOUT`` (how long a process waits for another one, 60 seconds).
+``seed``), ``KC_GPU_SYNC=1`` (wait after every launch, so that a fault names its kernel), ``KC_LIBCUDA`` and
+``KC_RUNTIME_LIBRARY`` (other libraries than the usual ones), ``KC_COLLECTIVE_TIMEOUT`` (how long a process waits for
+another one, 60 seconds).
 """
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _built_in(name: str) -> Implementation | None:
 
 
 def knows(name: str, platform: str) -> bool:
-    """Whether a program for ``platform`` may call ``name``: it is declared, or there is a function (on the CPU even)."""
+    """Whether a program for ``platform`` may call ``name``: it is declared, or has a function there or on the CPU."""
     from kc.runtime.lapack import names
 
     with _lock:

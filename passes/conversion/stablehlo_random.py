@@ -48,11 +48,19 @@ class ConvertStablehloRandom(StablehloConversion):
         """See ``Pass.acts_on``."""
         return self.converts | {"stablehlo.custom_call"}
 
+    @staticmethod
+    def takes_call(op: ir.Operation) -> bool:
+        """Whether ``op`` is JAX's call of a Threefry kernel: two keys and two counters to two words, of one shape."""
+        if ir.StringAttr(op.attributes["call_target_name"]).value not in _THREEFRY_CALLS:
+            return False
+        types = [v.type for v in (*list(op.operands)[:4], *op.results)]
+        return len(op.operands) >= 4 and len(op.results) == 2 and len(set(map(str, types))) == 1
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         super().run(op, ctx)
         for call in walk_ops(op, "stablehlo.custom_call"):
-            if is_threefry(call):
+            if self.takes_call(call):
                 replace_op(call, _threefry_call(Emitter.before(call), call))
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
@@ -65,14 +73,6 @@ class ConvertStablehloRandom(StablehloConversion):
 
 
 # ---------------------------------------------------------------------------------------------------- random bits
-
-
-def is_threefry(op: ir.Operation) -> bool:
-    """Whether ``op`` is JAX's call of a Threefry kernel: two keys and two counters to two words, of one shape."""
-    if ir.StringAttr(op.attributes["call_target_name"]).value not in _THREEFRY_CALLS:
-        return False
-    types = [v.type for v in (*list(op.operands)[:4], *op.results)]
-    return len(op.operands) >= 4 and len(op.results) == 2 and len(set(map(str, types))) == 1
 
 
 def _threefry_call(e: Emitter, op: ir.Operation) -> list[ir.Value]:

@@ -41,17 +41,17 @@ class DecomposeCustomCalls(Pass):
         """See ``Pass.acts_on``."""
         return frozenset({"stablehlo.custom_call"})
 
+    @staticmethod
+    def takes_call(op: ir.Operation) -> bool:
+        """Whether the pass replaces the custom call ``op``."""
+        return _known(op) is not None
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         for call in walk_ops(op, "stablehlo.custom_call"):
             make = _known(call)
             if make is not None:
                 replace_op(call, make(Builder(call), call))
-
-
-def is_known(op: ir.Operation) -> bool:
-    """Whether the pass replaces this call."""
-    return _known(op) is not None
 
 
 _Maker = Callable[[Builder, ir.Operation], Sequence[ir.Value]]

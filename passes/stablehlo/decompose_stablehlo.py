@@ -7,12 +7,14 @@ import math
 from typing import ClassVar
 
 from kc.bindings import ir
-from kc.call_targets import ANNOTATIONS
 from kc.pass_base import Pass, PassContext
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
 
 _BATCH_NORM = ("stablehlo.batch_norm_grad", "stablehlo.batch_norm_inference", "stablehlo.batch_norm_training")
+
+#: custom calls that only say where a value should live; on one device they are their operand
+_ANNOTATIONS = ("Sharding", "annotate_device_placement")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,10 +34,15 @@ class DecomposeStablehlo(Pass):
     level: ClassVar[str] = "stablehlo"
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
 
+    @staticmethod
+    def takes_call(op: ir.Operation) -> bool:
+        """Whether the custom call ``op`` only says where a value should live."""
+        plain = [v.type for v in op.operands] == [r.type for r in op.results]
+        return plain and ir.StringAttr(op.attributes["call_target_name"]).value in _ANNOTATIONS
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         for call in walk_ops(op, "stablehlo.custom_call"):
-            plain = [v.type for v in call.operands] == [r.type for r in call.results]
-            if plain and ir.StringAttr(call.attributes["call_target_name"]).value in ANNOTATIONS:
+            if self.takes_call(call):
                 replace_op(call, list(call.operands))
         for norm in walk_ops(op, _BATCH_NORM):
             replace_op(norm, _BatchNorm(norm).values())
