@@ -26,7 +26,7 @@ SCALAR_REGIONS = frozenset(
     }
 )
 
-# ops whose geometry may have no room for their loops (a window wider than what it slides over) when no result is left
+# ops whose geometry does not fit their loops (a window wider than what it slides over) when no result is left
 _GEOMETRIC = frozenset(
     {
         "stablehlo.cholesky",
@@ -34,6 +34,7 @@ _GEOMETRIC = frozenset(
         "stablehlo.dot",
         "stablehlo.dot_general",
         "stablehlo.fft",
+        "stablehlo.pad",
         "stablehlo.reduce_window",
         "stablehlo.select_and_scatter",
         "stablehlo.triangular_solve",

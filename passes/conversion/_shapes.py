@@ -33,6 +33,8 @@ _INDEX_ARITHMETIC = {
     "arith.divsi": "floordiv",
     "arith.maxsi": "max",
 }
+#: ops with a result for each operand
+_SEVERAL = ("stablehlo.optimization_barrier", "stablehlo.sort")
 _SAME_SHAPE = frozenset(
     {
         "stablehlo.reverse",
@@ -162,7 +164,7 @@ class ShapeSymbols:
         if name in _SHAPE_OPERAND:
             return self.entries(operands[_SHAPE_OPERAND[name]])
         if name in _SAME_SHAPE:
-            position = next((k for k, r in enumerate(op.results) if r == result), 0) if name == "stablehlo.sort" else 0
+            position = list(op.results).index(result) if name in _SEVERAL else 0
             full = [v for v in operands if ranked(v).rank == ranked(result).rank]
             if name in RULES:
                 return [

@@ -1,0 +1,1 @@
+"""Generators of operations by family: each adds one or more operations to a program under construction."""
