@@ -40,7 +40,7 @@ const char *Object::symbol_name(const Elf64_Sym &symbol) const { return string_a
 Group Object::classify(const Section &section) const {
   const Elf64_Shdr &header = section.header;
   // Unwind tables are of no use here: generated code does not throw, and nothing registers them.
-  if (!(header.sh_flags & SHF_ALLOC) || header.sh_size == 0 || section.name == ".eh_frame" ||
+  if (!(header.sh_flags & SHF_ALLOC) || section.name == ".eh_frame" ||
       header.sh_type == SHT_NOTE || header.sh_type == SHT_X86_64_UNWIND)
     return Group::kNone;
   if (header.sh_flags & SHF_TLS)
