@@ -152,8 +152,13 @@ class _Function:
                 parameter += 1
                 continue
             for field in _expand(a, value):
+                parts = [field]
+                if isinstance(field.type, ir.ComplexType):  # one parameter, a structure of two numbers
+                    part = field.type.element_type
+                    parts = [a.op(f"complex.{half}", [field], [part]) for half in ("re", "im")]
                 place = self._at(a, self.slots, "i64", slot)
-                self._store(a, field, place)
+                for position, part in enumerate(parts):
+                    self._store(a, part, self._at(a, place, str(part.type), position))
                 self._store(a, place, self._at(a, self.pointers, "!llvm.ptr", parameter))
                 slot += _words(field.type)
                 parameter += 1
@@ -227,7 +232,7 @@ def _slots(kind: Any) -> int:
     """8-byte slots that an argument takes; raises ValueError for a type that cannot be passed."""
     if isinstance(kind, ir.MemRefType):
         return _fields(kind)
-    if _is_pointer(kind) or isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType)):
+    if _is_pointer(kind) or isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType, ir.ComplexType)):
         return _words(kind)
     raise ValueError(str(kind))
 

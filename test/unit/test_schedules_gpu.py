@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import gpu_zoo as zoo
 
 from kc.kernels.expr import Contraction, Coord, Dim, Load, Map, Operand, Output, Rows, Window
-from kc.schedules.gpu.access import ONE, Extent, access, aligned, collapse, grouped
+from kc.schedules.gpu.access import ONE, Extent, access, aligned, collapse, grouped, itemsize
 from kc.schedules.gpu.attention import AttentionSchedule
 from kc.schedules.gpu.attention.problem import score_scale
 from kc.schedules.gpu.attention.split import AttentionSplitSchedule
@@ -219,3 +219,11 @@ def test_neutral_elements() -> None:
     assert str(neutral("arith.addf", "f32")) == "-0.0"
     assert neutral("arith.maxsi", "i8") == -128 and neutral("arith.minsi", "i32") == 2**31 - 1
     assert neutral("arith.subf", "f32") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("f64", 8), ("bf16", 2), ("i1", 1), ("i4", 1), ("f8E4M3FN", 1), ("f4E2M1FN", 1), ("index", 8), ("complex<f64>", 16)],
+)
+def test_size_of_an_element(kind: str, size: int) -> None:
+    assert itemsize(kind) == size

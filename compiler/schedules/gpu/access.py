@@ -9,6 +9,7 @@ kernel reads a slice of it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Sequence
 
 from kc.kernels.expr import Dim, Kernel, Load, Operand, Output
@@ -178,9 +179,11 @@ def start(item: Access) -> list[Extent]:
 
 
 def itemsize(kind: str) -> int:
-    """Bytes of an element in memory (an ``i1`` takes one)."""
-    sizes = {"bf16": 2, "index": 8, "i1": 1}
-    return sizes[kind] if kind in sizes else int(kind[1:]) // 8
+    """Bytes of an element in memory: ``i1``, ``i4`` and ``f4E2M1FN`` take one, ``f8E4M3`` too."""
+    if kind.startswith("complex<"):
+        return 2 * itemsize(kind[len("complex<") : -1])
+    width = re.match(r"[a-z]+(\d+)", kind)
+    return 8 if width is None else max(1, int(width[1]) // 8)
 
 
 SUPPORTED = frozenset({"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1", "index"})
