@@ -68,10 +68,11 @@ class StablehloConversion(Pass):
 
 
 def _nothing(e: Emitter, op: ir.Operation) -> list[ir.Value]:
-    """The results of ``op`` if none of them has an element, which leaves nothing to compute."""
-    if op.name not in _GEOMETRIC or not all(0 in shape_of(r.type) for r in op.results):
+    """The results of ``op`` if it is known that none of them has an element, which leaves nothing to compute."""
+    shapes = [shape_of(r.type) for r in op.results]
+    if op.name not in _GEOMETRIC or not all(0 in shape and None not in shape for shape in shapes):
         return []
-    return [e.empty(r.type, [0] * len(shape_of(r.type))) for r in op.results]
+    return [e.empty(r.type, shape) for r, shape in zip(op.results, shapes, strict=True)]
 
 
 def check_types(op: ir.Operation, ctx: PassContext) -> None:

@@ -356,8 +356,11 @@ class ShapeSymbols:
 
 
 def _is_small(value: ir.Value) -> bool:
-    """Whether ``value`` may be shape arithmetic: a few integers."""
+    """Whether ``value`` may be shape arithmetic: a few integers (of a byte or more: the bindings read no others)."""
     if not isinstance(value.type, ir.RankedTensorType) or not is_int(ranked(value).element_type):
+        return False
+    kind = ranked(value).element_type
+    if isinstance(kind, ir.IntegerType) and 1 < kind.width < 8:
         return False
     shape = shape_of(value)
     return None not in shape and math.prod(shape) <= 64  # type: ignore[arg-type]

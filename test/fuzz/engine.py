@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import pickle
+import re
 import sys
 import time
 from collections import Counter
@@ -62,6 +63,7 @@ class Statistics:
     modules: int = 0
     kinds: Counter[str] = dataclasses.field(default_factory=Counter)
     families: Counter[str] = dataclasses.field(default_factory=Counter)
+    refusals: Counter[str] = dataclasses.field(default_factory=Counter)
     exact_results: int = 0
     rounded_results: int = 0
     undecided: int = 0
@@ -73,6 +75,8 @@ class Statistics:
         if verdict.kind != "oracle":
             self.modules += 1
             self.families.update(case.families)
+        else:
+            self.refusals[re.sub(r"\d+", "N", verdict.message)[-160:]] += 1
         self.undecided += verdict.undecided
         self.elements += verdict.elements
         for _, exact in case.results:
@@ -80,7 +84,12 @@ class Statistics:
             self.rounded_results += not exact
 
     def report(self) -> dict[str, object]:
-        return {**dataclasses.asdict(self), "kinds": dict(self.kinds), "families": dict(self.families)}
+        return {
+            **dataclasses.asdict(self),
+            "kinds": dict(self.kinds),
+            "families": dict(self.families),
+            "refusals": dict(self.refusals.most_common(8)),
+        }
 
 
 class Fuzzer:

@@ -37,7 +37,7 @@ class Runner:
         kind = "hang" if stage.startswith("hang") else "crash"
         where = stage.split(":", 1)[1]
         if "oracle" in where:
-            return [Verdict("oracle", f"{kind} of the interpreter")]
+            return [Verdict("oracle", f"{kind} of the interpreter: {self._said()[:160]}")]
         return [Verdict(kind, f"while: {where}; {self._said()}")]
 
     def close(self) -> None:

@@ -25,7 +25,8 @@ def monoid(b: Builder, x: Value, init: Facts, n: int) -> tuple[str, Facts, bool]
     if is_integer(element):
         names += ["and", "or", "xor"]
     if element in COMPLEX:
-        names = ["add", "multiply"]
+        # the sign of a zero in a product of several depends on their order
+        names = ["add"] if b.exact else ["add", "multiply"]
     name = b.c.one_of(names)
     either = dataclasses.replace(join(x.facts, init), bits=False)
     if name in ("maximum", "minimum"):
@@ -41,6 +42,8 @@ def monoid(b: Builder, x: Value, init: Facts, n: int) -> tuple[str, Facts, bool]
             for _ in range(min(n, 60)):
                 power = product(power, x.facts)
             facts = rounded(power, element, single=False)
+    if element in COMPLEX and name == "multiply":
+        facts = facts.inexact()
     if is_inexact(element) and not facts.exact:
         if b.exact and element not in COMPLEX:
             return "maximum", either, False
