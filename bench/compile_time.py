@@ -217,8 +217,10 @@ def mixed_chain(length: int) -> str:
 def wide(width: int) -> str:
     """``width`` independent ops, all of them results: as many tensors live at once."""
     kind = "tensor<16xf32>"
-    lines = [f"func.func @main(%x: {kind}, %w: {kind}) -> ({', '.join([kind] * width)}) {{"]
-    lines += [f"  %v{i} = stablehlo.{('add', 'multiply', 'subtract')[i % 3]} %x, %w : {kind}" for i in range(width)]
+    lines = [f"func.func @main(%x: {kind}) -> ({', '.join([kind] * width)}) {{"]
+    for i in range(width):  # different constants: equal ops would be merged
+        lines.append(f"  %c{i} = stablehlo.constant dense<{i}.5> : {kind}")
+        lines.append(f"  %v{i} = stablehlo.{('add', 'multiply', 'subtract')[i % 3]} %x, %c{i} : {kind}")
     names = ", ".join(f"%v{i}" for i in range(width))
     return "\n".join([*lines, f"  return {names} : {', '.join([kind] * width)}", "}"])
 

@@ -6,6 +6,7 @@ kernel, or says why not. """
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
 from kc.kernels import expr as E
@@ -28,6 +29,11 @@ class Draft:
     dim: Callable[[int], E.Dim]
     same: Callable[[int, int], bool]
 
+    @functools.cached_property
+    def folds(self) -> tuple[E.Reduce, ...]:
+        """The distinct reductions in the outputs, inner ones first."""
+        return tuple(reduces(self.outputs))
+
 
 def reduces(outputs: Sequence[E.Output]) -> list[E.Reduce]:
     """The distinct reductions in the outputs, inner ones first."""
@@ -40,7 +46,7 @@ def classify(draft: Draft) -> E.Kernel:
     from kc.kernels.attention import try_attention
 
     reasons = []
-    tries = (_try_map,) if not reduces(draft.outputs) else (_try_contraction, _try_rows, _try_window, try_attention)
+    tries = (_try_map,) if not draft.folds else (_try_contraction, _try_rows, _try_window, try_attention)
     for attempt in tries:
         try:
             return attempt(draft)
@@ -71,6 +77,8 @@ def number(draft: Draft, order: Sequence[int], outputs: Sequence[E.Output]
     mapping = {old: new for new, old in enumerate(order)}
     for fold in reduces(outputs):  # a bound dim that is not renumbered could be taken for another
         require(set(fold.dims) <= set(mapping), "a reduction over loops outside of the space")
+    if all(old == new for old, new in mapping.items()):
+        return tuple(draft.dim(old) for old in order), mapping, tuple(outputs)
     memo: dict[E.Expr, E.Expr] = {}
     renamed = tuple(
         E.Output(o.arg, tuple(rename_coord(c, mapping) for c in o.coords), rename(o.expr, mapping, memo))
@@ -88,7 +96,7 @@ def _try_map(draft: Draft) -> E.Kernel:
 
 
 def _single_reduce(draft: Draft, family: str) -> E.Reduce:
-    found = reduces(draft.outputs)
+    found = draft.folds
     require(len(found) == 1, f"{family}: {len(found)} reductions")
     for output in draft.outputs:
         require(set(output_dims(output)) == set(draft.space), f"{family}: an output that does not have all loops")
@@ -147,7 +155,7 @@ def _row_major_dot(fold: E.Reduce, matrix: E.Expr) -> bool:
 
 
 def _try_rows(draft: Draft) -> E.Kernel:
-    found = reduces(draft.outputs)
+    found = draft.folds
     free = FreeDims()
     require(not slides(*(output.expr for output in draft.outputs)), "rows: a load at a sum of loops")
     outer = _outermost(draft.outputs)

@@ -26,26 +26,41 @@ class Closures:
 
     def __init__(self, graph: BlockGraph) -> None:
         self.graph = graph
-        self._producers: dict[int, tuple[int, ...]] = {}
+        self._producers: list[tuple[int, ...]] = []  # of the first so many ops
         self._users: dict[int, tuple[int, ...]] = {}
+        self._last: tuple[tuple[int, ...], Closure] | None = None
 
     def closure(self, members: Iterable[int]) -> Closure:
         """Members, the cheap ops they need, leaves in order of first use and the results needed elsewhere."""
+        key = tuple(members)
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._closure(key)
+        return self._last[1]
+
+    def _closure(self, members: tuple[int, ...]) -> Closure:
         graph, inside = self.graph, set(members)
         ops = set(inside)
         outside: dict[ir.Value, ir.Operation] = {}
         leaves: dict[ir.Value, None] = {}
 
-        def need(value: ir.Value) -> None:
-            number = graph.definition.get(value)
-            if number is None and is_outer_constant(value):
-                outside.setdefault(value, value.owner.operation)
-            elif number is None or not (number in ops or self._goes_inside(number, inside)):
-                leaves.setdefault(value)
-            elif number not in ops:
-                ops.add(number)
-                for operand in graph.uses[number]:
-                    need(operand)
+        known: dict[int, bool] = {}  # whether an op goes inside
+
+        def need(first: ir.Value) -> None:
+            stack = [first]
+            while stack:
+                value = stack.pop()
+                number = graph.definition.get(value)
+                if number is None:
+                    if is_outer_constant(value):
+                        outside.setdefault(value, value.owner.operation)
+                    else:
+                        leaves.setdefault(value)
+                elif number not in ops:
+                    if self._goes_inside(number, inside, known):
+                        ops.add(number)
+                        stack.extend(reversed(graph.uses[number]))
+                    else:
+                        leaves.setdefault(value)
 
         for member in sorted(inside):
             for value in graph.uses[member]:
@@ -60,20 +75,23 @@ class Closures:
         results = [r for m in sorted(inside) for r in graph.ops[m].results if self._needed_outside(r, inside)]
         return Closure(tuple(sorted(ops)), tuple(outside.values()), tuple(leaves), tuple(results))
 
-    def _goes_inside(self, number: int, inside: set[int]) -> bool:
-        """Whether an op that is no member is cloned into the kernel."""
-        role, op = self.graph.roles[number], self.graph.ops[number]
-        if role is Role.CHEAP:
-            return True
-        if role is Role.SCALAR:
-            return self._clones(number, inside)
-        if role is Role.VIEW:
-            if op.name == "tensor.extract_slice" and self._static_slice(number):
-                return True  # outside it would be strided, and a strided argument is copied
-            return self._is_inside(op.operands[0], inside)
-        return False
+    def _goes_inside(self, number: int, inside: set[int], known: dict[int, bool]) -> bool:
+        """Whether an op that is no member is cloned into the kernel; remembered in ``known``."""
+        found = known.get(number)
+        if found is None:
+            role, op = self.graph.roles[number], self.graph.ops[number]
+            if role is Role.SCALAR:
+                found = self._clones(number, inside, known)
+            elif role is Role.VIEW:
+                # a static slice outside would be strided, and a strided argument is copied
+                found = op.name == "tensor.extract_slice" and self._static_slice(number)
+                found = found or self._is_inside(op.operands[0], inside)
+            else:
+                found = role is Role.CHEAP
+            known[number] = found
+        return found
 
-    def _clones(self, number: int, inside: set[int]) -> bool:
+    def _clones(self, number: int, inside: set[int], known: dict[int, bool]) -> bool:
         """Whether a scalar op is repeated inside the kernel rather than passed by value."""
         op = self.graph.ops[number]
         if op.name == "arith.constant":
@@ -82,13 +100,14 @@ class Closures:
             return True
         if op.name == "tensor.dim":
             return self._is_inside(op.operands[0], inside)
-        return all(self._clones_value(value, inside) for value in self.graph.uses[number])
-
-    def _clones_value(self, value: ir.Value, inside: set[int]) -> bool:
-        number = self.graph.definition.get(value)
-        if number is None:
-            return is_outer_constant(value)
-        return self.graph.roles[number] is Role.SCALAR and self._clones(number, inside)
+        for value in self.graph.uses[number]:
+            source = self.graph.definition.get(value)
+            if source is None:
+                if not is_outer_constant(value):
+                    return False
+            elif self.graph.roles[source] is not Role.SCALAR or not self._goes_inside(source, inside, known):
+                return False
+        return True
 
     def _is_inside(self, value: ir.Value, inside: set[int]) -> bool:
         """Whether a tensor is computed inside the kernel (by a member or a cheap op, perhaps through views)."""
@@ -109,20 +128,34 @@ class Closures:
         return list(dict.fromkeys(p for m in members for p in self._producers_of(m)))
 
     def _producers_of(self, number: int) -> tuple[int, ...]:
-        known = self._producers.get(number)
-        if known is None:
+        graph = self.graph
+        for op in range(len(self._producers), number + 1):  # sources stand before their users
             found: dict[int, None] = {}
-            for value in self.graph.uses[number]:
-                source = self.graph.definition.get(value)
+            for value in graph.uses[op]:
+                source = graph.definition.get(value)
                 if source is None:
                     continue
-                if self.graph.roles[source] is Role.COMPUTE:
+                if graph.roles[source] is Role.COMPUTE:
                     found[source] = None
-                elif self.graph.roles[source] is not Role.OTHER:
-                    found.update(dict.fromkeys(self._producers_of(source)))
-            known = tuple(found)
-            self._producers[number] = known
-        return known
+                elif graph.roles[source] is not Role.OTHER:
+                    found.update(dict.fromkeys(self._producers[source]))
+            self._producers.append(tuple(found))
+        return self._producers[number]
+
+    def reads_other(self, number: int) -> bool:
+        """Whether an op depends, through cheap ops, views and scalars, on an op that stays in the caller."""
+        stack, seen = [number], {number}
+        while stack:
+            for value in self.graph.uses[stack.pop()]:
+                source = self.graph.definition.get(value)
+                if source is None or source in seen:
+                    continue
+                seen.add(source)
+                if self.graph.roles[source] is Role.OTHER:
+                    return True
+                if self.graph.roles[source] is not Role.COMPUTE:
+                    stack.append(source)
+        return False
 
     def _needed_outside(self, value: ir.Value, inside: set[int]) -> bool:
         stack, seen = [value], {value}

@@ -42,8 +42,10 @@ class Cluster:
     kernel: E.Kernel
     #: tensors with one element per point of the kernel's space, in the order of its loops: what may be fused blindly
     full: set[ir.Value] = dataclasses.field(default_factory=set)
-    #: members that joined blindly since ``kernel`` was found
-    pending: int = 0
+    #: whether members joined blindly since ``kernel`` was found
+    pending: bool = False
+    #: no fewer than the kernel has operands
+    operands: int = 0
 
     @property
     def kind(self) -> E.Kind:
@@ -88,7 +90,8 @@ class Clustering:
                 self._found(cluster, sorted((*cluster.members, *producer.members)), kernel)
 
     def _found(self, cluster: Cluster, members: list[int], kernel: E.Kernel) -> None:
-        cluster.members, cluster.kernel, cluster.pending = members, kernel, 0
+        cluster.members, cluster.kernel, cluster.pending = members, kernel, False
+        cluster.operands = len(kernel.operands)
         self.cluster_of.update(dict.fromkeys(members, cluster))
         loops = len(getattr(kernel, "dims", ()))
         if isinstance(kernel, E.Contraction):
@@ -119,16 +122,27 @@ class Clustering:
         if len(producers) != 1:
             return False
         cluster = producers.pop()
-        grown = len(cluster.kernel.operands) + 2 * cluster.pending + form.inputs
-        if not cluster.full or grown > self.policy.max_operands or len(cluster.members) >= self.policy.max_ops:
+        if not cluster.full or len(cluster.members) >= self.policy.max_ops:
             return False
-        if not self._reads_elementwise(form, cluster) or self._closes_cycle(cluster, [number]):
+        if not self._reads_elementwise(form, cluster) or not self._has_room(cluster, number, form):
+            return False
+        # a path that leaves the cluster and comes back enters the op through what it reads
+        if self.closures.reads_other(number) and self._closes_cycle(cluster, [number]):
             return False
         cluster.members.append(number)
-        cluster.pending += 1
+        cluster.pending = True
         cluster.full.add(self.graph.ops[number].results[0])
         self.cluster_of[number] = cluster
         return True
+
+    def _has_room(self, cluster: Cluster, number: int, form: Structured) -> bool:
+        """Whether the kernel with ``number`` in it has few enough operands: by a quick bound, else counted."""
+        cluster.operands += form.inputs + 1  # it reads its inputs and is a result
+        if cluster.operands <= self.policy.max_operands:
+            return True
+        closure = self.closures.closure((*cluster.members, number))
+        cluster.operands = len(closure.leaves) + len(closure.results)
+        return cluster.operands <= self.policy.max_operands
 
     def _reads_elementwise(self, form: Structured, cluster: Cluster) -> bool:
         identity = list(range(form.loops))
@@ -182,7 +196,9 @@ class Clustering:
                 continue
             between = [c for c in above if c is score or self._depends(c, score, above)]
             members = sorted(m for c in (*between, cluster) for m in c.members)
-            if len(members) > self.policy.max_ops or not self._is_convex(members):
+            if len(members) > self.policy.max_ops or not self._has_exponential(members):
+                continue
+            if not self._is_convex(members):
                 continue
             kernel = self._analyze(members)
             if isinstance(kernel, E.Attention):
@@ -227,6 +243,10 @@ class Clustering:
     def _body(self, number: int) -> tuple[BodyOp, ...]:
         form = self.graph.form(number)
         return form.body if form is not None else ()
+
+    def _has_exponential(self, members: list[int]) -> bool:
+        """Whether there can be a softmax among the members: asked before an analysis is spent on it."""
+        return any(item.name == "math.exp" for member in members for item in self._body(member))
 
     def _scalar_ops(self, cluster: Cluster) -> int:
         return sum(len(self._body(member)) for member in cluster.members)

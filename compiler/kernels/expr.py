@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Container, Iterator
-from typing import Any, Literal, Union
+from collections.abc import Container
+from typing import Literal, Union
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,10 +59,20 @@ class _Node:
     """
 
     def __post_init__(self) -> None:
-        parts = [type(self).__name__, *(_field_text(getattr(self, name)) for name in self.__match_args__)]
-        digest = hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest()
+        children, text = self._parts()
+        digest = hashlib.blake2b(
+            b"".join([type(self).__name__.encode(), b"\0", text.encode(), b"\0", *[c.digest for c in children]]),
+            digest_size=16,
+        ).digest()
+        object.__setattr__(self, "children", children)
         object.__setattr__(self, "digest", digest)
 
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        """The operands, and the other fields as text: floats exactly (``-0.0`` and ``nan`` are told apart)."""
+        raise NotImplementedError
+
+    #: the operands, outermost first
+    children: tuple[Expr, ...]
     digest: bytes
     __match_args__: tuple[str, ...]
 
@@ -74,18 +84,9 @@ class _Node:
 
     def __repr__(self) -> str:
         """Whole while small; else op and digest: written out as a tree, shared parts would repeat without end."""
-        if len(list(walk(self))) > 12:  # type: ignore[arg-type]
+        if len(walk(self)) > 12:  # type: ignore[arg-type]
             return f"<{type(self).__name__} {getattr(self, 'op', '')} {self.digest.hex()[:8]}>"
         return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in self.__match_args__)})"
-
-
-def _field_text(value: Any) -> str:
-    """A field as text: operands by digest, floats exactly (``-0.0`` and ``nan`` are told apart)."""
-    if isinstance(value, _Node):
-        return value.digest.hex()
-    if isinstance(value, tuple):
-        return "(" + ",".join(_field_text(item) for item in value) + ")"
-    return f"{type(value).__name__}:{value!r}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -94,6 +95,9 @@ class Const(_Node):
 
     value: int | float | bool
     type: str
+
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        return (), f"{type(self.value).__name__} {self.value!r} {self.type}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,6 +122,10 @@ class Load(_Node):
     coords: tuple[Coord, ...]
     type: str
 
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        at = [f"{c.dim},{c.scale},{c.offset},{c.more}" for c in self.coords]
+        return (), f"{self.arg} {at} {self.type}"
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Index(_Node):
@@ -125,6 +133,9 @@ class Index(_Node):
 
     dim: int
     type: str = "index"
+
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        return (), f"{self.dim} {self.type}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +151,9 @@ class Apply(_Node):
     type: str
     attrs: tuple[tuple[str, str], ...] = ()
 
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        return self.args, f"{self.op} {self.type} {self.attrs}"
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Reduce(_Node):
@@ -151,6 +165,9 @@ class Reduce(_Node):
     init: Expr
     type: str
 
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        return (self.arg, self.init), f"{self.op} {self.dims} {self.type}"
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Acc(_Node):
@@ -158,29 +175,31 @@ class Acc(_Node):
 
     type: str = "f32"
 
+    def _parts(self) -> tuple[tuple[Expr, ...], str]:
+        return (), self.type
+
 
 Expr = Union[Const, Load, Index, Apply, Reduce, Acc]
 
 
-def walk(*roots: Expr, done: Container[Expr] = ()) -> Iterator[Expr]:
+def walk(*roots: Expr, done: Container[Expr] = ()) -> list[Expr]:
     """Every distinct sub-expression of the roots, operands before users; nothing of what is in ``done`` or below it."""
+    order: list[Expr] = []
     seen: set[int] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False) for root in reversed(roots)]
+    stack: list[Expr | None] = list(reversed(roots))  # None: the node below it has its operands in ``order``
     while stack:
-        node, ready = stack.pop()
-        if ready:
-            yield node
+        node = stack.pop()
+        if node is None:
+            order.append(stack.pop())  # type: ignore[arg-type]
             continue
         if id(node) in seen or node in done:
             continue
         seen.add(id(node))
-        stack.append((node, True))
-        children: tuple[Expr, ...] = ()
-        if isinstance(node, Apply):
-            children = node.args
-        elif isinstance(node, Reduce):
-            children = (node.arg, node.init)
-        stack.extend((child, False) for child in reversed(children))
+        if node.children:
+            stack += (node, None, *node.children[::-1])
+        else:
+            order.append(node)
+    return order
 
 
 # ---------------------------------------------------------------------------------------------------- kernels

@@ -5,17 +5,18 @@ while a ``BlockGraph`` of it is in use. """
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
 
 from kc import params
 from kc.bindings import ir
 from kc.kernels.shapes import reassociation, static_size
 from kc.kernels.structured import Cache, Structured, Unreadable
+from kc.rewrite import walk_ops
 
 _VIEWS = frozenset(("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"))
 _WIDENING = frozenset(("arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"))
 _PURE_DIALECTS = ("tensor.", "arith.", "math.", "complex.", "index.", "scf.", "linalg.", "affine.", "kc.", "shape.")
 _CHEAP_BODY = 12  # scalar ops that may be recomputed in every consumer when they read no memory
+_DEPTH = 64  # longest chain of ops that is repeated in every kernel that needs its end
 
 
 class Role(enum.Enum):
@@ -28,13 +29,9 @@ class Role(enum.Enum):
     OTHER = "other"  # stays in the caller: control flow, calls, insert_slice ...
 
 
-def walk_nested(op: ir.Operation) -> Iterator[ir.Operation]:
+def walk_nested(op: ir.Operation) -> list[ir.Operation]:
     """``op`` and every op in its regions."""
-    yield op
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from walk_nested(inner.operation)
+    return [op] if len(op.regions) == 0 else [op, *walk_ops(op)]
 
 
 def outer_values(op: ir.Operation) -> list[ir.Value]:
@@ -72,8 +69,10 @@ class BlockGraph:
                 self.users.setdefault(value, []).append(number)
             for result in op.results:
                 self.definition[result] = number
+        self._depths: list[int] = []  # of the chain of ops before it that would be repeated with it
         for number, op in enumerate(self.ops):
             self.roles.append(Role.OTHER if number == self.terminator else self._role(number, op))
+            self._bound_depth(number)
         self.after_effect: dict[int, int] = {}  # effectful op -> the effectful op before it
         last = None
         for number in range(self.terminator):
@@ -118,6 +117,17 @@ class BlockGraph:
         if name in ("scf.for", "scf.while", "scf.if", "scf.forall"):
             return Role.COMPUTE if is_element_loop(op) else Role.OTHER
         return Role.OTHER
+
+    def _bound_depth(self, number: int) -> None:
+        """Keeps the end of a long chain of views, index arithmetic or cheap ops in memory or in the caller."""
+        depth, role = 0, self.roles[number]
+        if role in (Role.CHEAP, Role.VIEW, Role.SCALAR):
+            sources = [self.definition[value] for value in self.uses[number] if value in self.definition]
+            depth = 1 + max((self._depths[source] for source in sources), default=0)
+            if depth > _DEPTH:
+                self.roles[number] = Role.COMPUTE if role is Role.CHEAP else Role.OTHER
+                depth = 0
+        self._depths.append(depth)
 
     def _is_fill(self, value: ir.Value) -> bool:
         number = self.definition.get(value)

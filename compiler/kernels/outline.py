@@ -16,6 +16,7 @@ class Outliner:
     def __init__(self, graph: BlockGraph, clustering: Clustering, prefix: str, names: set[str]) -> None:
         self.graph, self.clustering, self.prefix, self.names = graph, clustering, prefix, names
         self.replaced: dict[ir.Value, ir.Value] = {}
+        self._number = 0  # of the next kernel, if that is free
         self.closures = {id(c): clustering.closures.closure(c.members) for c in clustering.clusters}
         self.destinations = {id(c): destinations_of(graph, self.closures[id(c)]) for c in clustering.clusters}
 
@@ -208,10 +209,9 @@ class Outliner:
         clone.operands[destination.init] = value
 
     def _fresh_name(self) -> str:
-        number = 0
-        while f"{self.prefix}_k{number}" in self.names:
-            number += 1
-        name = f"{self.prefix}_k{number}"
+        while f"{self.prefix}_k{self._number}" in self.names:
+            self._number += 1
+        name = f"{self.prefix}_k{self._number}"
         self.names.add(name)
         return name
 

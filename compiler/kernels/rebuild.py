@@ -14,12 +14,7 @@ def rebuild(root: E.Expr, change: Callable[[E.Expr, tuple[E.Expr, ...]], E.Expr 
     """
     memo = {} if memo is None else memo
     for node in E.walk(root, done=memo):
-        if isinstance(node, E.Apply):
-            children = tuple(memo[arg] for arg in node.args)
-        elif isinstance(node, E.Reduce):
-            children = (memo[node.arg], memo[node.init])
-        else:
-            children = ()
+        children = tuple(memo[child] for child in node.children)
         new = change(node, children)
         if new is None:
             if isinstance(node, E.Apply):
