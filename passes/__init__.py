@@ -31,6 +31,7 @@ REGISTRY: dict[str, str] = {
     "kc-emit-entry-points": "kc.passes.llvm.emit_entry_points:EmitEntryPoints",
     "kc-expand-copies": "kc.passes.loops.expand_copies:ExpandCopies",
     "kc-expand-launches": "kc.passes.gpu.expand_launches:ExpandLaunches",
+    "kc-expand-manual-sharding": "kc.passes.stablehlo.expand_manual_sharding:ExpandManualSharding",
     "kc-expand-math": "kc.passes.llvm.expand_math:ExpandMath",
     "kc-expand-small-floats": "kc.passes.llvm.expand_small_floats:ExpandSmallFloats",
     "kc-externalize-constants": "kc.passes.linalg.externalize_constants:ExternalizeConstants",

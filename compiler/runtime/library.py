@@ -35,6 +35,8 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "kc_grid_new": (_P, (_I32, _I32, ctypes.c_double)),
     "kc_grid_free": (None, (_P,)),
     "kc_grid_enter": (None, (_P, _I32)),
+    "kc_grid_devices": (None, (_P, _P, _I32)),
+    "kc_nccl_library": (None, (_S,)),
     "kc_grid_leave": (None, (_P, _I32, _I32, _S)),
     "kc_grid_fail": (None, (_P, _I32, _S)),
     "kc_grid_failure": (_S, (_P,)),

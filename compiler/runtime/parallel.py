@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kc.runtime import dtypes
+from kc.runtime import dtypes, nccl
 from kc.runtime.errors import ArgumentError, ExecutionError
 from kc.runtime.library import library
 from kc.runtime.thread_device import set_default_device
@@ -189,6 +189,10 @@ class _Run:
                 lib.kc_grid_leave(self._grid, index, index in errors, message)
 
         places = self._devices(entries, devices)
+        if any(entry.on_gpu for entry in entries):
+            nccl.locate()
+            own = len(set(places)) == len(places) and all(entry.on_gpu for entry in entries)
+            self._lib.kc_grid_devices(self._grid, (ctypes.c_int32 * self._count)(*places), own)
         threads = [
             threading.Thread(target=work, args=(index, place), name=f"kc process {index}")
             for index, place in enumerate(places)

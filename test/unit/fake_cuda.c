@@ -11,19 +11,23 @@ static size_t log_size;
 static char fail_name[64];
 static int fail_code;
 static int live; /* allocations */
-static void *current;
+static __thread void *current;
+static volatile int lock;
 static int contexts[2];
 static unsigned attribute_limit = 49152;
 
 static int call(const char *name, const char *pattern, ...) {
   va_list arguments;
   va_start(arguments, pattern);
+  while (__sync_lock_test_and_set(&lock, 1))
+    ;
   if (log_size < sizeof log_text - 300) {
     log_size += sprintf(log_text + log_size, "%s ", name);
     log_size += vsprintf(log_text + log_size, pattern, arguments);
     log_text[log_size++] = '\n';
     log_text[log_size] = 0;
   }
+  __sync_lock_release(&lock);
   va_end(arguments);
   if (strcmp(name, fail_name) == 0)
     return fail_code;

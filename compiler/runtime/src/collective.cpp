@@ -32,6 +32,13 @@ void *stream_of_call() {
   return stream;
 }
 
+int32_t buffer_device() {
+  int32_t device = 0;
+  void *stream;
+  current_stream(&device, &stream);
+  return device;
+}
+
 Buffer slice(const Buffer &whole, int64_t index, int64_t bytes) {
   return {static_cast<char *>(whole.data) + index * bytes, bytes, whole.on_device, whole.device};
 }
@@ -87,9 +94,21 @@ void copy(const Buffer &to, const Buffer &from) {
     std::memcpy(to.data, from.data, static_cast<size_t>(to.bytes));
     return;
   }
+  if (to.on_device && from.on_device && to.device != from.device) { // pools are not open to other GPUs: through the host
+    std::vector<char> host(static_cast<size_t>(to.bytes));
+    void *stream = nullptr;
+    if (kc_gpu_own_stream(from.device, &stream) ||
+        kc_gpu_copy(from.device, stream, host.data(), from.data, to.bytes, 1))
+      fail(current_error().message());
+    copy(to, {host.data(), to.bytes, false, 0});
+    return settle(to);
+  }
   const int kind = !from.on_device ? 0 : !to.on_device ? 1 : 2;
   const int32_t device = to.on_device ? to.device : from.device;
-  if (kc_gpu_copy(device, stream_of_call(), to.data, from.data, to.bytes, kind))
+  void *stream = stream_of_call();
+  if (from.on_device && from.device != buffer_device()) // another process's: its own stream is for what is settled
+    kc_gpu_own_stream(from.device, &stream);
+  if (kc_gpu_copy(device, stream, to.data, from.data, to.bytes, kind))
     fail(current_error().message());
 }
 
@@ -134,8 +153,8 @@ void kc_all_gather(const int64_t *words) {
       return clear(to);
     if (!call.ragged || to.bytes < size * from.bytes)
       expect(call, "result", to.bytes, size * from.bytes);
-    if (nccl_all_gather(self, call, members, from, to))
-      return;
+    if (uses_nccl(self, from))
+      return nccl_all_gather(self, call, members, from, to);
     exchange(self, call, members, from, [&](const std::vector<Buffer> &inputs) {
       for (int64_t i = 0; i < size; ++i)
         copy(slice(to, i, from.bytes), inputs[static_cast<size_t>(i)]);
@@ -149,8 +168,8 @@ void kc_all_reduce(const int64_t *words) {
     const Buffer from = buffer_of(call.arrays[0]), to = buffer_of(call.arrays[1]);
     const std::vector<int> members = group_of(self, call);
     expect(call, "result", to.bytes, from.bytes);
-    if (nccl_all_reduce(self, call, members, from, to))
-      return;
+    if (uses_nccl(self, from))
+      return nccl_all_reduce(self, call, members, from, to);
     exchange(self, call, members, from, [&](const std::vector<Buffer> &inputs) {
       if (!to.on_device) {
         if (!reduce(call.reduction, call.dtype, to.data, inputs))
@@ -183,8 +202,8 @@ void kc_all_to_all(const int64_t *words) {
     const int64_t chunk = from.bytes / size, own = position(self, members);
     expect(call, "operand", from.bytes, chunk * size);
     expect(call, "result", to.bytes, from.bytes);
-    if (nccl_all_to_all(self, call, members, from, to))
-      return;
+    if (uses_nccl(self, from))
+      return nccl_all_to_all(self, call, members, from, to);
     exchange(self, call, members, from, [&](const std::vector<Buffer> &inputs) {
       for (int64_t i = 0; i < size; ++i)
         copy(slice(to, i, chunk), slice(inputs[static_cast<size_t>(i)], own, chunk));
@@ -201,8 +220,8 @@ void kc_broadcast(const int64_t *words) {
     expect(call, "result", to.bytes, from.bytes);
     if (members.empty())
       return clear(to);
-    if (nccl_broadcast(self, call, members, from, to))
-      return;
+    if (uses_nccl(self, from))
+      return nccl_broadcast(self, call, members, from, to);
     exchange(self, call, members, from, [&](const std::vector<Buffer> &inputs) {
       copy(to, inputs[0]);
       settle(to);
@@ -225,24 +244,41 @@ void kc_permute(const int64_t *words) {
       if (members.size() == 2 && members[1] == self.index)
         source = members[0];
     }
-    if (nccl_permute(self, call, source, target, from, to))
-      return;
-    // A message is a copy: no process waits for its target, so that rings cannot lock.
     auto box = [&](int sender, int receiver) {
       return format("%s/%lld/%d>%d", call.op.c_str(), static_cast<long long>(call.channel), sender, receiver);
     };
-    if (target >= 0) {
+    if (source < 0)
+      clear(to);
+    if (source == self.index) // then it is its own target too
+      return copy(to, from);
+    const bool nccl = uses_nccl(self, from);
+    // A message is a copy: no process waits for its target, so that rings cannot lock. For NCCL it only says that this
+    // process is there.
+    auto post = [&](const std::string &name) {
       Message message;
       message.where = call.where();
-      message.bytes.resize(static_cast<size_t>(from.bytes));
-      copy({message.bytes.data(), from.bytes, false, 0}, from);
-      self.grid->post(self, box(self.index, target), std::move(message));
-    }
+      message.bytes.resize(nccl ? 0 : static_cast<size_t>(from.bytes));
+      if (!nccl)
+        copy({message.bytes.data(), from.bytes, false, 0}, from);
+      message.shape = {from.bytes};
+      self.grid->post(self, name, std::move(message));
+    };
+    auto take = [&](int other, const std::string &name) {
+      Message message = self.grid->take(self, call, name, self.grid->name(other));
+      expect(call, ("operand of process " + self.grid->name(other)).c_str(), message.shape[0], to.bytes);
+      return message;
+    };
+    if (target >= 0)
+      post(box(self.index, target));
+    if (nccl && source >= 0)
+      post(box(self.index, source) + " ready");
+    if (nccl && target >= 0)
+      take(target, box(target, self.index) + " ready");
     if (source < 0)
-      return clear(to);
-    Message message = self.grid->take(self, call, box(source, self.index), self.grid->name(source));
-    expect(call, ("operand of process " + self.grid->name(source)).c_str(),
-           static_cast<int64_t>(message.bytes.size()), to.bytes);
+      return nccl ? nccl_permute(self, call, source, target, from, to) : void();
+    Message message = take(source, box(source, self.index));
+    if (nccl)
+      return nccl_permute(self, call, source, target, from, to);
     copy(to, {message.bytes.data(), to.bytes, false, 0});
     settle(to);
   });

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "error.h"
+#include "nccl.h"
 
 namespace kc {
 namespace {
@@ -38,6 +39,25 @@ Grid::Grid(int replicas, int partitions, double timeout)
     processes_[static_cast<size_t>(i)].grid = this;
     processes_[static_cast<size_t>(i)].index = i;
   }
+}
+
+// What a failed run has queued may never end: its communicators are of no use to the next one.
+Grid::~Grid() {
+  if (failed_)
+    for (auto &[members, communicators] : communicators_)
+      abort_communicators(*communicators);
+}
+
+Communicators *Grid::communicators(const std::vector<int> &members) {
+  std::lock_guard<std::mutex> lock(communicators_mutex_);
+  std::shared_ptr<Communicators> &found = communicators_[members];
+  if (!found) {
+    std::vector<int32_t> devices;
+    for (int member : members)
+      devices.push_back(process(member).device);
+    found = take_communicators(devices);
+  }
+  return found.get();
 }
 
 std::string Grid::name(int index) const {

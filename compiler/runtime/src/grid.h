@@ -14,6 +14,7 @@
 
 namespace kc {
 
+class Communicators;
 class Grid;
 
 // Ends the call of a process; thrown inside the runtime only, and turned into leave_call where generated code called.
@@ -54,6 +55,7 @@ struct Call {
 struct Process {
   Grid *grid = nullptr;
   int index = 0; // replica * partitions + partition
+  int32_t device = 0; // its GPU, for programs for GPUs
   bool finished = false;
   bool blocked = false;
   std::string doing;            // the call that it waits in
@@ -91,9 +93,11 @@ struct Message {
 class Grid {
 public:
   Grid(int replicas, int partitions, double timeout);
+  ~Grid();
 
   const int replicas, partitions;
   bool has_host = false; // somebody feeds and empties the queues
+  bool own_devices = false; // every process has a GPU that no other one has
   int size() const { return replicas * partitions; }
   Process &process(int index) { return processes_[static_cast<size_t>(index)]; }
   std::string name(int index) const; // "(replica, partition)"
@@ -113,6 +117,9 @@ public:
   void post_from_host(const std::string &box, Message message);
   bool take_for_host(const std::string &box, Message &message);
   std::vector<std::string> boxes() const;
+
+  // NCCL's communicators between the GPUs of these processes, made at first use.
+  Communicators *communicators(const std::vector<int> &members);
 
   // Ends every process: what waits now or later in this grid fails with `message`.
   void fail(int index, const std::string &message);
@@ -135,6 +142,8 @@ private:
   std::vector<Process> processes_;
   std::map<std::string, std::shared_ptr<Meeting>> meetings_;
   std::map<std::string, std::deque<Message>> boxes_;
+  std::mutex communicators_mutex_;
+  std::map<std::vector<int>, std::shared_ptr<Communicators>> communicators_;
   bool failed_ = false;
   std::string failure_;
 };

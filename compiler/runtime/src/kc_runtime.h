@@ -82,6 +82,10 @@ KC_EXPORT void kc_grid_enter(kc_grid *grid, int32_t index);
 KC_EXPORT void kc_grid_leave(kc_grid *grid, int32_t index, int32_t failed, const char *message);
 // Fails the grid on behalf of process `index`; what waits wakes up.
 KC_EXPORT void kc_grid_fail(kc_grid *grid, int32_t index, const char *message);
+// The GPU of each process; with `own` != 0 no two are the same (then NCCL may carry the data).
+KC_EXPORT void kc_grid_devices(kc_grid *grid, const int32_t *devices, int32_t own);
+// Where NCCL is, for when it is first needed; KC_NCCL_LIBRARY goes before.
+KC_EXPORT void kc_nccl_library(const char *path);
 // The first failure; empty if there was none. Valid until the next call with this grid.
 KC_EXPORT const char *kc_grid_failure(kc_grid *grid);
 // Queues between host and processes: "infeed" (for all), "infeed/2" (for process 2), "channel 3", "outfeed".

@@ -198,6 +198,12 @@ kc_grid *kc_grid_new(int32_t replicas, int32_t partitions, double timeout) {
 
 void kc_grid_free(kc_grid *grid) { delete grid; }
 
+void kc_grid_devices(kc_grid *grid, const int32_t *devices, int32_t own) {
+  for (int index = 0; index < grid->grid.size(); ++index)
+    grid->grid.process(index).device = devices[index];
+  grid->grid.own_devices = own != 0;
+}
+
 void kc_grid_enter(kc_grid *grid, int32_t index) { become(&grid->grid.process(index)); }
 
 void kc_grid_leave(kc_grid *grid, int32_t index, int32_t failed, const char *message) {

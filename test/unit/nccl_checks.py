@@ -1,0 +1,73 @@
+"""Collectives of GPU programs on the drivers of fake_cuda.c and fake_nccl.c, run by test_nccl.py in its own process.
+
+The programs have no kernels of their own: what they do is done by the runtime.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import kc
+
+LIBRARY = os.environ["KC_NCCL_LIBRARY"]
+nccl = None if LIBRARY == "none" else ctypes.CDLL(LIBRARY)
+SUM = """({^bb0(%a: tensor<f32>, %b: tensor<f32>):
+  %s = stablehlo.add %a, %b : tensor<f32>
+  stablehlo.return %s : tensor<f32>})"""
+PAIR = "replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>"
+SOURCE = f"""
+func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {{
+  %g = "stablehlo.all_gather"(%x) {{all_gather_dim = 0 : i64, {PAIR}}} : (tensor<4xf32>) -> tensor<8xf32>
+  %r = "stablehlo.all_reduce"(%x) {SUM} {{{PAIR}}} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = "stablehlo.collective_broadcast"(%x) {{{PAIR}}} : (tensor<4xf32>) -> tensor<4xf32>
+  %p = "stablehlo.collective_permute"(%x) {{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}}
+    : (tensor<4xf32>) -> tensor<4xf32>
+  %t = "stablehlo.all_to_all"(%x) {{
+    split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64, {PAIR}}}
+    : (tensor<4xf32>) -> tensor<4xf32>
+  return %g, %r, %b, %p, %t : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}}
+func.func @nothing(%x: tensor<4xf32>) {{
+  return
+}}
+"""
+X = [np.arange(4, dtype=np.float32), np.arange(4, dtype=np.float32) + 10]
+
+
+def check(exe: kc.Executable, **options: object) -> None:
+    for k, (g, r, b, p, t) in enumerate(exe.run_parallel([(x,) for x in X], timeout=20, **options)):
+        np.testing.assert_array_equal(g, np.concatenate([X[1], X[0]]))
+        np.testing.assert_array_equal(r, X[0] + X[1])
+        np.testing.assert_array_equal(b, X[1])
+        np.testing.assert_array_equal(p, X[0] if k == 1 else 0 * X[0])
+        np.testing.assert_array_equal(t, np.concatenate([X[1], X[0]]).reshape(2, 2, 2)[:, 1 - k].reshape(-1))
+
+
+def main() -> None:
+    exe = kc.compile(SOURCE, "nvptx:sm_90a")
+    if nccl is None:  # no library: copies, on two GPUs and on one
+        check(exe)
+        check(exe, devices=[0, 0])
+        return
+    for _ in range(20):
+        check(exe)
+    assert nccl.fake_nccl_inits() == 1 + 1, "communicators are kept: one for (1, 0), one for all"
+    assert nccl.fake_nccl_calls() == 20 * 2 * 5
+    check(exe, devices=[1, 1])  # two processes on one GPU: NCCL cannot, the runtime copies
+    assert nccl.fake_nccl_calls() == 20 * 2 * 5
+    with pytest.raises(kc.runtime.ExecutionError, match=r"deadlock: .* stablehlo.all_gather at line 3, column 8"):
+        exe.run_parallel([(x,) for x in X], entry=["main", "nothing"])
+    nccl.fake_nccl_fail(1)
+    with pytest.raises(kc.runtime.ExecutionError, match=r"column 8: NCCL: fake failure"):
+        exe.run_parallel([(x,) for x in X])
+    nccl.fake_nccl_fail(0)
+    assert nccl.fake_nccl_aborts() == 2
+    check(exe)  # a new communicator
+
+
+main()
+sys.stdout.write("passed\n")
