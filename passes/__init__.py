@@ -56,6 +56,7 @@ REGISTRY: dict[str, str] = {
     "kc-mark-entry-points": "kc.passes.loops.mark_entry_points:MarkEntryPoints",
     "kc-merge-kernels": "kc.passes.linalg.merge_kernels:MergeKernels",
     "kc-own-results": "kc.passes.loops.own_results:OwnResults",
+    "kc-part-readers": "kc.passes.loops.part_readers:PartReaders",
     "kc-pin-destinations": "kc.passes.linalg.pin_destinations:PinDestinations",
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
     "kc-propagate-reshapes": "kc.passes.linalg.propagate_reshapes:PropagateReshapes",

@@ -32,7 +32,7 @@ PHASES: tuple[Phase, ...] = (
         end="loops",
         pipeline="builtin.module("
         "kc-mark-entry-points,func.func(kc-split-empty-tensors,eliminate-empty-tensors,empty-tensor-to-alloc-tensor),"
-        "kc-bind-host-calls,"
+        "kc-bind-host-calls,kc-part-readers,"
         "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map "
         "allow-return-allocs-from-loops=1},"
         "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"

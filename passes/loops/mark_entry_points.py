@@ -14,6 +14,9 @@ from kc.passes.loops._functions import functions
 if TYPE_CHECKING:
     from kc.pass_base import PassContext
 
+#: attribute of an argument, false where nothing may write it
+READ_ONLY = "bufferization.writable"
+
 
 @dataclasses.dataclass(frozen=True)
 class MarkEntryPoints(Pass):
@@ -50,7 +53,7 @@ class MarkEntryPoints(Pass):
             for position, kind in enumerate(inputs):
                 entries = {entry.name: entry.attr for entry in ir.DictAttr(given[position])} if given else {}
                 if isinstance(kind, ir.RankedTensorType) and "kc.donated" not in entries:
-                    entries["bufferization.writable"] = readonly
+                    entries[READ_ONLY] = readonly
                 marked.append(ir.DictAttr.get(entries))
             if marked:
                 function.attributes["arg_attrs"] = ir.ArrayAttr.get(marked)

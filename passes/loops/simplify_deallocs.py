@@ -33,15 +33,17 @@ class SimplifyDeallocs(Pass):
 
     ``ownership-based-buffer-deallocation`` frees all buffers of a block by one op; upstream's simplification
     compares each pair in it, which takes seconds for a few thousand buffers. A buffer that is an allocation itself,
-    owned for certain, and that nothing else in the op may alias is freed directly. The rest is left to
+    owned for certain, and that nothing else in the op may alias is freed directly. One that the op is to retain is
+    none of its business, unless somebody asks who owns it afterwards. The rest is left to
     ``buffer-deallocation-simplification``. ::
 
-        bufferization.dealloc (%a, %b : memref<4xf32>, memref<8xf32>) if (%true, %c)
+        bufferization.dealloc (%a, %b, %r : memref<4xf32>, memref<8xf32>, memref<4xf32>) if (%true, %c, %true)
+            retain (%r : memref<4xf32>)
 
     becomes ::
 
         memref.dealloc %a : memref<4xf32>
-        bufferization.dealloc (%b : memref<8xf32>) if (%c)
+        bufferization.dealloc (%b : memref<8xf32>) if (%c) retain (%r : memref<4xf32>)
     """
 
     name: ClassVar[str] = "kc-simplify-deallocs"
@@ -69,8 +71,11 @@ def _simplify(dealloc: ir.Operation) -> None:
     for root in roots:
         times[hash(root)] = times.get(hash(root), 0) + 1
     unknown = any(_may_be_anything(root) for root in roots)
+    asked = any(True for result in dealloc.results for _ in result.uses)
     rest: list[int] = []
     for position, (value, root) in enumerate(zip(memrefs, roots, strict=True)):
+        if not unknown and not asked and _is_alloc(root) and hash(root) in taken:
+            continue
         plain = (
             not unknown
             and _is_alloc(value)
@@ -83,6 +88,9 @@ def _simplify(dealloc: ir.Operation) -> None:
             continue
         ir.Operation.create("memref.dealloc", operands=[value], loc=dealloc.location, ip=ir.InsertionPoint(dealloc))
     if len(rest) == count:
+        return
+    if not rest and not asked:
+        dealloc.erase()
         return
     new = ir.Operation.create(
         dealloc.name,
