@@ -32,7 +32,7 @@ PHASES: tuple[Phase, ...] = (
         end="loops",
         pipeline="builtin.module("
         "kc-mark-entry-points,func.func(linalg-fuse-elementwise-ops),canonicalize,cse,kc-pin-destinations,"
-        "func.func(kc-splat-to-fill,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,kc-bind-host-calls,"
+        "func.func(kc-splat-to-fill,kc-split-empty-tensors,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,kc-bind-host-calls,"
         "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
         "function-boundary-type-conversion=identity-layout-map},"
         "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"

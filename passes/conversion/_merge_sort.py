@@ -34,12 +34,22 @@ def merge_sort(e: Emitter, operands: Sequence[ir.Value], axis: int, before: Befo
     tensors = sorter.sort_chunks(e, operands)
     if isinstance(size, int) and size <= CHUNK:
         return tensors
-    length = e.index(size)
 
-    def merge_round(i: Emitter, carried: list[ir.Value]) -> Sequence[ir.Value]:
-        return [i.index(i.mul(carried[0], 2)), *sorter.merge(i, carried[0], carried[1:])]
+    def merge_round(i: Emitter, number: ir.Value, carried: list[ir.Value]) -> Sequence[ir.Value]:
+        return sorter.merge(i, i.bin("arith.shli", i.index(CHUNK), number), carried)
 
-    return e.while_([e.index(CHUNK), *tensors], lambda i, c: i.cmpi("slt", c[0], length), merge_round)[1:]
+    return e.for_(0, _rounds(e, size), tensors, merge_round)
+
+
+def _rounds(e: Emitter, size: Index) -> Index:
+    """How often runs of ``CHUNK`` elements are doubled until they have ``size``."""
+    if isinstance(size, int):
+        return (-(-size // CHUNK) - 1).bit_length()
+
+    def double(i: Emitter, state: list[ir.Value]) -> Sequence[ir.Value]:
+        return [i.index(i.mul(state[0], 2)), i.index(i.add(state[1], 1))]
+
+    return e.while_([e.index(CHUNK), e.index(0)], lambda i, state: i.cmpi("slt", state[0], size), double)[1]
 
 
 class _Sorter:

@@ -20,9 +20,9 @@ class ConvertStablehloSort(StablehloConversion):
     """``sort`` to a stable bottom-up merge sort: chunks are sorted in place, rounds merge runs (``_merge_sort``)::
 
         %c = scf.for %chunk .. { scf.for .. { neighbours of a chunk change places } } {kc.independent}
-        %s:2 = scf.while (%run = %c8, %t = %c) { condition %run < %n } do {
+        %s = scf.for %round .. iter_args(%t = %c) {
           %m = scf.for %chunk .. iter_args(%o = %empty) { search along the merge path, merge } {kc.independent}
-          scf.yield 2 * %run, %m
+          scf.yield %m
         }
 
     A comparator that only compares two floats with LT or GT is no order among NaN; NaN then come last, so that nothing

@@ -20,7 +20,8 @@ class SplitEmptyTensors(Pass):
     own.
 
     CSE merges empty tensors of one shape. Bufferization then sees one buffer with many writers: it copies, and its
-    analysis takes time that grows with the cube of the number of users. ::
+    analysis takes time that grows with the cube of the number of users. A loop that carries on what it writes to an
+    empty tensor from outside would copy it in every iteration; it gets one inside. ::
 
         %e = tensor.empty() : tensor<4xf32>
         %a = linalg.map … outs(%e)
@@ -63,14 +64,22 @@ def _split(op: ir.Operation) -> None:
     """
     uses = [(use.owner.operation, use.operand_number) for use in op.results[0].uses]
     writers = [(user, number) for user, number in uses if _overwrites(user, number)]
-    if len(uses) < 2:
-        return
-    for user, number in writers[:-1] if len(writers) == len(uses) else writers:
-        before = ir.InsertionPoint(user)
-        clone = op.clone(before)
+    if len(writers) == len(uses) and writers and not _hands_on(writers[-1][0], op):
+        writers.pop()  # keeps what there is
+    for user, number in writers:
+        clone = op.clone(ir.InsertionPoint(user))
         if op.name == "linalg.fill":
             clone.operands[1] = op.operands[1].owner.operation.clone(ir.InsertionPoint(clone)).results[0]
         user.operands[number] = clone.results[0]
+    if uses and len(writers) == len(uses):
+        op.erase()
+
+
+def _hands_on(user: ir.Operation, op: ir.Operation) -> bool:
+    """Whether ``user`` is in a loop that ``op`` is not in, and its result is carried to the next iteration."""
+    if user.block == op.block:
+        return False
+    return any(use.owner.operation.name == "scf.yield" for result in user.results for use in result.uses)
 
 
 def _overwrites(user: ir.Operation, number: int) -> bool:

@@ -13,8 +13,8 @@
 // CHECK: arith.select %[[SWAP]], %[[LEFT]], %[[RIGHT]] : f32
 // CHECK-COUNT-3: tensor.insert
 // CHECK: {kc.independent}
-// CHECK: scf.while (%[[LEN:.*]] = %{{.*}}, %[[K:.*]] = %[[C]]#0, %[[V:.*]] = %[[C]]#1) : (index, tensor<9xf32>, tensor<9xi32>)
-// CHECK: arith.cmpi slt, %[[LEN]]
+// CHECK: scf.for %[[ROUND:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}} = %[[C]]#0, %{{.*}} = %[[C]]#1)
+// CHECK: arith.shli %{{.*}}, %[[ROUND]] : index
 // CHECK: scf.for {{.*}} -> (tensor<9xf32>, tensor<9xi32>)
 // CHECK: scf.while
 // CHECK: arith.cmpf olt

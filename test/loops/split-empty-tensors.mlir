@@ -37,3 +37,24 @@ func.func @fills(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4xf32>, te
   %b = linalg.reduce {arith.addf} ins(%y : tensor<4x8xf32>) outs(%f : tensor<4xf32>) dimensions = [1]
   return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
+
+// What a loop carries on is made in the loop; what it only uses for itself stays outside.
+// CHECK-LABEL: func.func @carried
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK: scf.for
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+// CHECK: %[[F:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK: linalg.exp {{.*}} outs(%[[F]] :
+// CHECK: scf.yield
+func.func @carried(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %f = tensor.empty() : tensor<4xf32>
+  %l = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> tensor<4xf32> {
+    %p = linalg.exp ins(%s : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %q = linalg.exp ins(%p : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %q : tensor<4xf32>
+  }
+  return %l : tensor<4xf32>
+}

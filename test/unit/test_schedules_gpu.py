@@ -223,7 +223,7 @@ def test_neutral_elements() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "size"),
-    [("f64", 8), ("bf16", 2), ("i1", 1), ("i4", 1), ("f8E4M3FN", 1), ("f4E2M1FN", 1), ("index", 8), ("complex<f64>", 16)],
+    [("f64", 8), ("bf16", 2), ("i1", 1), ("i4", 1), ("f8E4M3", 1), ("f4E2M1FN", 1), ("index", 8), ("complex<f64>", 16)]
 )
 def test_size_of_an_element(kind: str, size: int) -> None:
     assert itemsize(kind) == size
