@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from kc import call_targets
+from kc import call_targets, census_types
 from kc.call_targets import target_of
 from kc.errors import UnsupportedError
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _STRUCTURAL = frozenset(
     f"stablehlo.{n}"
     for n in (
+        "async_done",
+        "async_start",
         "batch_norm_grad",
         "batch_norm_inference",
         "batch_norm_training",
@@ -80,6 +82,7 @@ _CHLO = frozenset(
         "mulhi",
         "next_after",
         "polygamma",
+        "ragged_dot",
         "sinh",
         "square",
         "tan",
@@ -87,8 +90,11 @@ _CHLO = frozenset(
         "zeta",
     ]
 )
+#: ops that no conversion takes on purpose
 _WHY: dict[str, tuple[str, str]] = {
+    "chlo.scan": ("kc has no conversion for it", "stablehlo.while, or a cumulative stablehlo.reduce_window"),
 }
+_NO_CONVERSION = ("kc has no conversion for it", "the same written in elementwise ops, reductions and gathers")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,8 +120,9 @@ def census(module: ir.Module, target: str | Target = "cpu") -> list[Unsupported]
     supported = _supported()
     platform = _platform(target)
     found = []
+    known: dict[ir.Type, tuple[str, str] | None] = {}
     for op in walk_ops(module.operation):
-        reason = _reason(op, supported, platform)
+        reason = _reason(op, supported, platform) or _type_reason(op, known)
         if reason is not None:
             found.append(_entry(op, *reason))
     return found
@@ -186,18 +193,30 @@ def _reason(op: ir.Operation, supported: frozenset[str], platform: str) -> tuple
         return None
     if op.name == "stablehlo.custom_call":
         return call_targets.refusal(op, platform)
-    if op.name in _WHY:
-        return _WHY[op.name]
     if op.name not in supported:
-        return "kc has no conversion for it", "the same written in elementwise ops, reductions and gathers"
-    for value in (*op.operands, *op.results):
-        reason = _type_reason(str(value.type))
-        if reason is not None:
-            return reason
+        return _WHY.get(op.name, _NO_CONVERSION)
+    if op.name == "stablehlo.torch_index_select":
+        from kc.bindings import ir
+
+        if not ir.RankedTensorType(op.operands[0].type).has_static_shape:
+            return "the shape of its operand is only known at run time", "stablehlo.dynamic_gather"
     return None
 
 
-def _type_reason(text: str) -> tuple[str, str] | None:
-    if "tensor<*" in text:
-        return "it works on a tensor of unknown rank", "tensors with a rank, dimensions may be unknown"
+def _type_reason(op: ir.Operation, known: dict[ir.Type, tuple[str, str] | None]) -> tuple[str, str] | None:
+    """Why the types of a function or of an op above linalg are none that kc has; ``known`` remembers the answers."""
+    from kc.bindings import ir
+
+    if op.name == "func.func":
+        kind = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+        types = [*kind.inputs, *kind.results]
+    elif op.name.partition(".")[0] in ("stablehlo", "chlo"):
+        types = [v.type for v in (*op.operands, *op.results)]
+    else:
+        return None
+    for type_ in types:
+        if type_ not in known:
+            known[type_] = census_types.refusal(type_)
+        if known[type_] is not None:
+            return known[type_]
     return None

@@ -44,6 +44,7 @@ REGISTRY: dict[str, str] = {
     "kc-gpu-merge-kernels": "kc.passes.gpu.merge_kernels:GpuMergeKernels",
     "kc-guard-divisions": "kc.passes.linalg.guard_divisions:GuardDivisions",
     "kc-host-scalars": "kc.passes.linalg.host_scalars:HostScalars",
+    "kc-inline-async": "kc.passes.stablehlo.inline_async:InlineAsync",
     "kc-legalize-arg-max": "kc.passes.linalg.legalize_arg_max:LegalizeArgMax",
     "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",
     "kc-legalize-dynamism": "kc.passes.conversion.legalize_dynamism:LegalizeDynamism",

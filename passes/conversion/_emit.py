@@ -84,6 +84,10 @@ CMPF = {
 }
 
 
+#: formats without infinities and NaN: their largest number; None: of positive numbers alone
+LARGEST = {"f4E2M1FN": 6.0, "f6E2M3FN": 7.5, "f6E3M2FN": 28.0, "f8E8M0FNU": None}
+
+
 class Emitter:
     """Builds ops at ``ip`` with location ``loc``. Needs an active context."""
 
@@ -197,10 +201,27 @@ class Emitter:
         if value.type == type_:
             return value
         if width(value.type) < 32 and width(type_) < 32:  # by way of f32, which holds what both can
-            return self.one("arith.truncf", [self.one("arith.extf", [value], ir.F32Type.get())], type_)
+            value = self.one("arith.extf", [value], ir.F32Type.get())
         if width(value.type) == 64 and width(type_) < 32:
             value = self._round_to_odd(value)
+        if str(type_) in LARGEST:
+            value = self._representable(value, LARGEST[str(type_)])
         return self.one("arith.extf" if width(type_) > width(value.type) else "arith.truncf", [value], type_)
+
+    def _representable(self, value: ir.Value, largest: float | None) -> ir.Value:
+        """``value`` where a format has something for it, and what stands for it where not.
+
+        Infinities become the largest number and NaN the zero of the other sign, or (``largest`` is None: the powers of
+        two) what is not positive becomes NaN. MLIR folds a constant that has no value in the format to arbitrary bits.
+        """
+        t = value.type
+        zero = self.const(t, 0.0)
+        if largest is None:
+            return self.select(self.cmpf("ogt", value, zero), value, self.const(t, float("nan")))
+        inside = self.bin("arith.minimumf", value, self.const(t, largest))
+        inside = self.bin("arith.maximumf", inside, self.const(t, -largest))
+        other = self.bin("math.copysign", zero, self.unary("arith.negf", value))
+        return self.select(self.cmpf("uno", value, value), other, inside)
 
     def _round_to_odd(self, value: ir.Value) -> ir.Value:
         """f64 to f32 so that a second rounding to a narrower type gives what one rounding would.

@@ -15,9 +15,9 @@ DOTS = frozenset({"stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_gener
 def integer_dot(op: ir.Operation) -> ir.Value | None:
     """The quantised result of a contraction of two quantised operands; None when it has to be done in floats.
 
-    With ``l``, ``r``, ``o`` for the operands and the result, the sum of ``(l - zl) * (r - zr)`` is an exact integer, and
-    the stored result is ``round(sum * (sl * sr / so)) + zo``: one rounding where the float form has one per term. Left
-    to floats are sums that i64 might not hold, and scales that differ along a contracted dimension.
+    With ``l``, ``r``, ``o`` for the operands and the result, the sum of ``(l - zl) * (r - zr)`` is an exact integer,
+    and the stored result is ``round(sum * (sl * sr / so)) + zo``: one rounding where the float form has one per term.
+    Left to floats are sums that i64 might not hold, and scales that differ along a contracted dimension.
     """
     lhs, rhs, out = (quantization_of(v.type) for v in (op.operands[0], op.operands[1], op.results[0]))
     if lhs is None or rhs is None or out is None or not lhs.per_tensor:

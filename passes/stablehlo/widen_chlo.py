@@ -10,12 +10,13 @@ from kc.pass_base import Pass, PassContext
 from kc.passes.stablehlo._build import Builder
 from kc.rewrite import replace_op, walk_ops
 
-#: functions that become several StableHLO ops
+#: functions that become several StableHLO ops, or compare with a number that a narrow type may not have
 _FUNCTIONS = tuple(
     f"chlo.{n}"
     for n in (
         "_asin_acos_kernel", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i1e", "broadcast_polygamma",
-        "broadcast_zeta", "cosh", "digamma", "erf_inv", "lgamma", "polygamma", "sinh", "tan", "zeta",
+        "broadcast_zeta", "cosh", "digamma", "erf", "erf_inv", "erfc", "is_inf", "is_neg_inf", "is_pos_inf", "lgamma",
+        "polygamma", "sinh", "tan", "zeta",
     )
 )  # fmt: skip
 
@@ -42,14 +43,14 @@ class WidenChlo(Pass):
         for found in walk_ops(op, _FUNCTIONS):
             if not isinstance(found.results[0].type, ir.RankedTensorType):
                 continue
-            element = Builder.element(found.results[0])
+            element, result = Builder.element(found.operands[0]), Builder.element(found.results[0])
             if not isinstance(element, ir.FloatType) or ir.FloatType(element).width >= 32:
                 continue
             b, f32 = Builder(found), ir.F32Type.get()
             wide = b.make(
                 found.name,
                 [b.convert(v, f32) for v in found.operands],
-                b.like(found.results[0], f32),
+                b.like(found.results[0], f32 if result == element else result),
                 {name: found.attributes[name] for name in found.attributes},
             )
-            replace_op(found, [b.convert(wide, element)])
+            replace_op(found, [b.convert(wide, result)])

@@ -27,3 +27,11 @@ func.func @stays(%x: tensor<4xf16>, %y: tensor<4xf64>) -> (tensor<4xf16>, tensor
   %1 = chlo.asinh %y : tensor<4xf64> -> tensor<4xf64>
   return %0, %1 : tensor<4xf16>, tensor<4xf64>
 }
+
+// A number that the type does not have: 6 is the largest here, and infinity no value at all.
+// CHECK-LABEL: func.func @no_infinity
+func.func @no_infinity(%x: tensor<4xf4E2M1FN>) -> tensor<4xi1> {
+  // CHECK: chlo.is_inf %{{.*}} : tensor<4xf32> -> tensor<4xi1>
+  %0 = chlo.is_inf %x : tensor<4xf4E2M1FN> -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
