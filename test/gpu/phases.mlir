@@ -41,8 +41,8 @@
 // DEVICE-NOT: gpu.func
 
 // HOST: kc.kernels = [
-// HOST: llvm.call @kc_gpu_launch
 // HOST: llvm.func @kc_entry_main(%{{.*}}: !llvm.ptr)
+// HOST: llvm.call @kc_gpu_launch
 func.func public @main(%x: tensor<512xf32>, %at: tensor<512x1xi32>) -> tensor<512xf32> {
   %c0 = stablehlo.constant dense<0> : tensor<i32>
   %c1 = stablehlo.constant dense<1> : tensor<i32>
