@@ -7,6 +7,7 @@ from kc.kernels.shapes import DYNAMIC, static_size
 from kc.kernels.sizes import size_value, trace_size
 
 _CONTROL = ("scf.for", "scf.while", "scf.if", "scf.execute_region", "scf.index_switch")
+_FEW = 12  # ops that are cheaper to repeat than to keep the results of
 
 
 def prepare(function: ir.Operation) -> None:
@@ -142,9 +143,15 @@ def _is_made_of_nothing(value: ir.Value, block: ir.Block) -> bool:
         source = op.operands[0]
         constant = not isinstance(source.owner, ir.Block) and source.owner.operation.name == "arith.constant"
         return constant and _is_made_of_nothing(op.operands[1], block)
-    if op.name == "linalg.generic" and len(op.results) == 1 and len(op.operands) == 1:
+    if op.name == "linalg.generic" and len(op.results) == 1 and len(op.operands) == 1 and _is_cheap(op):
         return _is_made_of_nothing(op.operands[0], block)
     return False
+
+
+def _is_cheap(generic: ir.Operation) -> bool:
+    """Whether the body is a few ops on indices: to read a tensor in it (``tensor.extract``) is work of its own."""
+    body = list(generic.regions[0].blocks[0].operations)
+    return len(body) <= _FEW and all(not inner.name.startswith(("tensor.", "scf.")) for inner in body)
 
 
 def _copy(value: ir.Value, block: ir.Block, copies: dict[ir.Value, ir.Value]) -> None:

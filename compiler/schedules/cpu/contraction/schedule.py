@@ -8,7 +8,7 @@ from typing import Any
 from kc.builder.cpu import CpuBuilder, memref_type
 from kc.builder.cpu import Index as IndexValue
 from kc.builder.expr import wide
-from kc.kernels.expr import Contraction, Kernel, Output
+from kc.kernels.expr import Contraction, Kernel, Load, Output, walk
 from kc.schedules.cpu.contraction.packing import pack_panel
 from kc.schedules.cpu.contraction.parts import Part, PartValues
 from kc.schedules.cpu.contraction.tile import Sums, TileShape, finish_tile, multiply_panels
@@ -116,9 +116,14 @@ class _Build:
         self.sums_type = memref_type((None, None), tile.element)
 
     def _accumulator(self) -> Output | None:
-        """A destination that can hold partial sums: of their type, rows and columns its last two axes."""
-        part = self.parts[2]
+        """A destination that can hold partial sums: of their type, rows and columns its last two axes, and with an old
+        value that nothing reads (``C - A·B`` does, in the place of ``C``)."""
+        part, kernel = self.parts[2], self.kernel
+        roots = [kernel.lhs, kernel.rhs, kernel.init, *(output.expr for output in kernel.outputs)]
+        read = {node.arg for node in walk(*roots) if isinstance(node, Load)}
         for output in self.kernel.outputs:
+            if output.arg in read:
+                continue
             operand = self.kernel.operands[output.arg]
             view = part.space.views[output.arg, output.coords]
             loops = [coord.dim for coord in view.coords if coord.dim is not None]
