@@ -111,6 +111,8 @@ def pad(
     # after interior padding: n + (n - 1) * k elements, none for n = 0
     dilated = [e.max(0, e.sub(e.mul(n, s), e.sub(s, 1))) for n, s in zip(sizes, steps, strict=True)]
     extents = [e.add(e.add(d, lo), hi) for d, lo, hi in zip(dilated, low, high, strict=True)]
+    # the result's type may know more than the operand's
+    extents = [x if n is None else n for n, x in zip(shape_of(type_), extents, strict=True)]
     known = [lo for lo in (*low, *high, *interior) if isinstance(lo, int)]
     whole = len(known) == 3 * len(sizes)
     if whole and all(isinstance(n, int) for n in sizes) and not all(sizes):  # an empty operand: nothing to insert
@@ -125,13 +127,15 @@ def pad(
         start = e.add(e.mul(skipped, s), lo)
         room = e.max(0, e.sub(extent, start))
         fit = e.floordiv(e.add(room, e.sub(s, 1)), s)
+        if isinstance(fit, int) and fit == 0:  # no element of the operand lands inside
+            return result
         first.append(e.min(skipped, n))
         counts.append(e.max(0, e.min(e.sub(n, skipped), fit)))
         offsets.append(start)
     if any(isinstance(c, int) and c == 0 for c in counts):
         return result
     # a run-time count of 0 must not leave an offset beyond the end
-    offsets = [o if isinstance(o, int) else e.min(o, x) for o, x in zip(offsets, extents, strict=True)]
+    offsets = [o if isinstance(o, int) and o == 0 else e.min(o, x) for o, x in zip(offsets, extents, strict=True)]
     slice_type = tensor_type(
         [c if isinstance(c, int) else ir.ShapedType.get_dynamic_size() for c in counts], element(operand)
     )

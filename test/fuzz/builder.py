@@ -83,6 +83,8 @@ class Builder:
         self.families: list[str] = []
         #: whether the interpreter can run the program in its own types
         self.low_ok = True
+        #: values that are no results, for they are not fixed in all elements
+        self.hidden: list[Value] = []
         self._count = 0
         self._depth = 0
         self._isolated = False
@@ -295,7 +297,7 @@ class Builder:
         results = [
             v for v in made if not any(f"%{v.name}," in b or f"%{v.name} " in b or f"%{v.name})" in b for b in bodies)
         ]
-        results += [v for v in made if v not in results and self.c.chance(15)]
+        results += [v for v in made if v not in results and v not in self.hidden and self.c.chance(15)]
         if not results:
             results = made[-1:] or [v for v, _ in self.args][:1]
         return Program(self.args, self.ops, results[:6], self.helpers, self.families, self.low_ok)

@@ -8,7 +8,20 @@ from typing import Any
 from hypothesis import strategies as st
 
 from .builder import Builder, Choices
-from .ops import contraction, control, convert, dynamic, elementwise, indexing, movement, reduction, solvers, sorting
+from .ops import (
+    contraction,
+    control,
+    convert,
+    dynamic,
+    elementwise,
+    indexing,
+    movement,
+    norm,
+    quantized,
+    reduction,
+    solvers,
+    sorting,
+)
 from .program import Program
 
 Generator = Callable[[Builder], None]
@@ -39,7 +52,9 @@ FAMILIES: dict[str, tuple[Generator, ...]] = {
     "sort": (sorting.sort, sorting.top_k),
     "contraction": (contraction.dot_general, contraction.dot_general, contraction.convolution),
     "control": (control.if_, control.while_, control.call, control.case),
-    "solver": (solvers.fft, solvers.triangular_solve),
+    "solver": (solvers.fft, solvers.triangular_solve, solvers.cholesky),
+    "norm": (norm.inference, norm.training, norm.gradient),
+    "quantized": (quantized.chain, quantized.chain, quantized.dot),
     "dynamic": (
         dynamic.broadcast,
         dynamic.reshape,
@@ -52,9 +67,9 @@ FAMILIES: dict[str, tuple[Generator, ...]] = {
 }
 
 #: families whose results the specification does not fix bit for bit
-INEXACT = ("function", "solver")
+INEXACT = ("function", "solver", "norm")
 #: families that have no meaning in f64
-NARROW = ("bitcast",)
+NARROW = ("bitcast", "quantized")
 #: families that take unknown dimensions
 SHAPELESS = ("elementwise", "function", "select", "movement", "convert", "reduction", "contraction", "sort", "dynamic")
 

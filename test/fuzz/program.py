@@ -168,8 +168,9 @@ def _op(op: Op, noises: list[Noise] | None, reference: bool = False) -> list[str
     for operand, amplitude in op.shaken:
         if is_inexact(operand.type.element):
             name = f"{operand.name}s{len(noises)}"
-            lines += _perturb(name, operand.name, operand.type, amplitude, noises)
+            shaking = _perturb(name, operand.name, operand.type, amplitude, noises)
             body = re.sub(rf"%{operand.name}\b", f"%{name}", body)
+            lines = shaking + [re.sub(rf"%{operand.name}\b", f"%{name}", line) for line in lines]
     perturbed = [op.rounds and is_inexact(r.type.element) and not r.facts.exact for r in op.results]
     raw = ", ".join(f"%{r.name}raw" if p else f"%{r.name}" for r, p in zip(op.results, perturbed, strict=True))
     lines.append(f"{raw} = {body}" if raw else body)

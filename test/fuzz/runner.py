@@ -29,14 +29,15 @@ class Runner:
 
     def run(self, cases: list[Case]) -> list[Verdict]:
         """Verdicts on the cases."""
-        verdicts, stage = self._once(cases)
+        verdicts, kind, where, index = self._once(cases)
         if verdicts is not None:
             return verdicts
+        if len(cases) > 1 and where.startswith("oracle"):  # the interpreter itself says which
+            rest = self.run([*cases[:index], *cases[index + 1 :]])
+            return [*rest[:index], Verdict("oracle", f"{kind} of the interpreter"), *rest[index:]]
         if len(cases) > 1:
             return [v for case in cases for v in self.run([case])]
-        kind = "hang" if stage.startswith("hang") else "crash"
-        where = stage.split(":", 1)[1]
-        if "oracle" in where:
+        if where.startswith("oracle"):
             return [Verdict("oracle", f"{kind} of the interpreter: {self._said()[:160]}")]
         return [Verdict(kind, f"while: {where}; {self._said()}")]
 
@@ -46,10 +47,10 @@ class Runner:
             self._child.wait()
             self._child = None
 
-    def _once(self, cases: list[Case]) -> tuple[list[Verdict] | None, str]:
+    def _once(self, cases: list[Case]) -> tuple[list[Verdict] | None, str, str, int]:
         child = self._alive()
         assert child.stdin is not None
-        stage = "start"
+        stage, index = "start", 0
         deadline = time.monotonic() + self._limit
         try:
             pickle.dump((cases, self._target), child.stdin)
@@ -58,17 +59,17 @@ class Runner:
                 message = self._receive(deadline)
                 if message is None:
                     self.close()
-                    return None, f"hang:{stage}"
+                    return None, "hang", stage, index
                 if message[0] == "done":
                     self._left -= 1
                     if self._left <= 0:
                         self.close()
-                    return message[1], ""
-                stage = message[0]
+                    return message[1], "", "", 0
+                stage, index = message
         except (EOFError, BrokenPipeError):
             code = child.wait()
             self._child = None
-            return None, f"crash:{stage} (exit {code})"
+            return None, "crash", f"{stage} (exit {code})", index
 
     def _receive(self, deadline: float) -> Any:
         """The child's next message; None when there is none in time."""

@@ -51,7 +51,10 @@ def rounded_faults(
         return _parts(got, low, runs, element, scale, spread)
     real = _parts(got.real, low.real, [r.real for r in runs], element, scale, spread)
     imag = _parts(got.imag, low.imag, [r.imag for r in runs], element, scale, spread)
-    return real[0] | imag[0], real[1] | imag[1]
+    # multiplication spreads a NaN of one part to the other, unless it is left out because the factor is 1
+    odd = ~np.isfinite(hi)
+    faults = np.where(odd, np.isfinite(got) & ~real[1] & ~imag[1], real[0] | imag[0])
+    return faults, odd | real[1] | imag[1]
 
 
 def _parts(

@@ -106,9 +106,7 @@ def unary(b: Builder) -> None:
         elif name == "sign":
             b.op(name, [x], t, Facts(f.exact, 1.0, 1.0, f.nan, False))
         else:
-            whole = Facts(
-                f.exact, None if f.mag is None else f.mag + 1, 1.0, f.nan, False
-            )
+            whole = Facts(f.exact, None if f.mag is None else f.mag + 1, 1.0, f.nan, False)
             b.op(name, [x], t, rounded(whole, t.element) if f.mag is not None else dataclasses.replace(clean, mag=None))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..builder import Builder, generic, ints
 from ..facts import Facts
+from ..program import literal
 from ..tensors import COMPLEX, Dyn, Tensor, dtype, part
 
 _ROUNDED = Facts(False, None, nan=True, bits=False)
@@ -28,7 +29,7 @@ def fft(b: Builder) -> None:
         element = f"complex<{element}>"
     if kind == "IRFFT":
         last = 2 * (lengths[-1] - 1) + b.c.integer(0, 1)
-        if last <= 0:
+        if last <= 1:  # with 1 the interpreter aborts
             return
         lengths[-1] = shape[-1] = last
         element = part(element)
@@ -39,29 +40,58 @@ def fft(b: Builder) -> None:
     b.op("fft", [x], t, _ROUNDED, attributes, rounds=True, shake=math.sqrt(math.prod(lengths)))
 
 
+def cholesky(b: Builder) -> None:
+    """Of matrices well off singular; what the other triangle of the result holds is not looked at."""
+    element = b.c.one_of(("f32", "f64", *COMPLEX))
+    n, lower = b.c.one_of((2, 1, 3, 5, 8, 0)), b.c.chance(50)
+    batch = [b.c.one_of((2, 1, 3)) for _ in range(b.c.integer(0, 2))]
+    rng = np.random.default_rng(b.c.integer(0, 2**16))
+    a = rng.uniform(-1, 1, (*batch, n, n)) + (1j * rng.uniform(-1, 1, (*batch, n, n)) if element in COMPLEX else 0)
+    a = (a @ np.conj(_swapped(a)) + n * np.eye(n)).astype(dtype(element))
+    va = b.given(a, element, _ROUNDED)
+    root = np.linalg.cholesky(a.astype(np.complex128 if element in COMPLEX else np.float64)) if n else a
+    known = root if lower else np.conj(_swapped(root))
+    triangle = np.tril(np.ones((n, n), bool)) if lower else np.triu(np.ones((n, n), bool))
+    mask = b.given(np.broadcast_to(triangle, a.shape).copy(), "i1", Facts(mag=1))
+    zero = b.given(np.zeros_like(a), element, Facts(mag=0))
+    text = generic("cholesky", [va], [va.type], f"lower = {str(lower).lower()}")
+    # the interpreter has no cholesky: NumPy's, in f64
+    reference = (f"stablehlo.constant {literal(known, va.type)}",)
+    (out,) = b.emit(text, [(va.type, _ROUNDED)], True, reference=reference)
+    b.op("select", [mask, out, zero], va.type, _ROUNDED)
+    b.values.remove(out)
+    b.hidden.append(out)
+
+
 def triangular_solve(b: Builder) -> None:
     element = b.c.one_of(("f32", "f64", *COMPLEX))
     n, m = b.c.one_of((2, 1, 3, 5, 9)), b.c.one_of((1, 2, 4))
     batch = [b.c.one_of((2, 1, 3)) for _ in range(b.c.integer(0, 2))]
     left, lower, unit = b.c.chance(50), b.c.chance(50), b.c.chance(30)
-    rng = np.random.default_rng(b.c.integer(0, 2**16))
-    a = rng.uniform(-1, 1, (*batch, n, n)) / n
-    if element in COMPLEX:
-        a = a + 1j * rng.uniform(-1, 1, a.shape) / n
-    a[..., range(n), range(n)] = 1 if unit else rng.uniform(1, 2, (*batch, n))
-    other = rng.choice([0.0, np.nan, 7.0], a.shape) if b.c.chance(50) else a
-    triangle = np.tril(np.ones((n, n), bool)) if lower else np.triu(np.ones((n, n), bool))
-    a = np.where(triangle, a, other)  # the other triangle is not read
-    va = b.given(a.astype(dtype(element)), element, _ROUNDED)
-    x = b.like(Tensor((*batch, *((n, m) if left else (m, n))), element))
     transpose = b.c.one_of(("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"))
+    rng = np.random.default_rng(b.c.integer(0, 2**16))
+
+    def uniform(*shape: int) -> np.ndarray:
+        return rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if element in COMPLEX else 0)
+
+    a = uniform(*batch, n, n) / n
+    a[..., range(n), range(n)] = 1 if unit else rng.uniform(1, 2, (*batch, n))
+    triangle = np.tril(np.ones((n, n), bool)) if lower else np.triu(np.ones((n, n), bool))
+    other = rng.choice([0.0, np.nan, 7.0], a.shape) if b.c.chance(50) else a  # which is not read
+    a = np.where(triangle, a, other).astype(dtype(element))
+    x = uniform(*batch, *((n, m) if left else (m, n))).astype(dtype(element))
+    va, vx = b.given(a, element, _ROUNDED), b.given(x, element, _ROUNDED)
     attributes = (
         f"left_side = {str(left).lower()}, lower = {str(lower).lower()}, unit_diagonal = {str(unit).lower()}, "
         f"transpose_a = #stablehlo<transpose {transpose}>"
     )
-    reference: tuple[str, ...] = ()
-    if transpose == "ADJOINT":  # the interpreter aborts
-        conjugate = b.op("chlo.conj", [va], va.type, _ROUNDED) if element in COMPLEX else va
-        reference = (generic("triangular_solve", [conjugate, x], [x.type], attributes.replace("ADJOINT", "TRANSPOSE")),)
-    text = generic("triangular_solve", [va, x], [x.type], attributes)
-    b.emit(text, [(x.type, _ROUNDED)], True, [(x, math.sqrt(n))], reference)
+    # the interpreter takes no batches: NumPy's solution, in f64
+    matrix = np.where(triangle, a, 0).astype(np.complex128 if element in COMPLEX else np.float64)
+    matrix = {"NO_TRANSPOSE": matrix, "TRANSPOSE": _swapped(matrix), "ADJOINT": np.conj(_swapped(matrix))}[transpose]
+    known = np.linalg.solve(matrix, x) if left else _swapped(np.linalg.solve(_swapped(matrix), _swapped(x)))
+    text = generic("triangular_solve", [va, vx], [vx.type], attributes)
+    b.emit(text, [(vx.type, _ROUNDED)], True, reference=(f"stablehlo.constant {literal(known, vx.type)}",))
+
+
+def _swapped(a: np.ndarray) -> np.ndarray:
+    return np.swapaxes(a, -1, -2)

@@ -1,0 +1,77 @@
+"""Quantised types: quantise, a few operations there, dequantise (exact programs only; the interpreter takes them)."""
+
+from __future__ import annotations
+
+from .. import values
+from ..builder import Builder, generic
+from ..facts import Facts
+from ..tensors import Tensor, limits
+
+_BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
+_UNARY = ("negate", "abs", "ceil", "floor", "sign")
+
+
+def _type(b: Builder, storage: str) -> str:
+    """A quantised element type, per tensor (the interpreter cannot lower those per axis)."""
+    low, high = limits(storage.replace("u8", "ui8"))
+
+    def one() -> str:
+        scale = b.c.one_of(("0.5", "0.25", "1.0", "0.1", "0.003"))
+        point = b.c.one_of((0, 3, 7, max(low, -8), min(high, 100)))
+        return f"{scale}:{point}"
+
+    return f"!quant.uniform<{storage}:f32, {one()}>"
+
+
+def chain(b: Builder) -> None:
+    """``dequantize(f(quantize(x), quantize(y)))`` with one or two operations between."""
+    x = b.arg(
+        Tensor(tuple(int(n) for n in b.shape((0, 3))), "f32"), b.c.one_of((values.GRID, values.UNIT, values.WIDE))
+    )
+    t, free = x.type, Facts(True, None)
+    storage = b.c.one_of(("i8", "u8", "i16", "i4"))
+    q = b.op("uniform_quantize", [x], t.of(_type(b, storage)), free)
+    for _ in range(b.c.integer(0, 2)):
+        kind = b.c.integer(0, 4)
+        if kind == 0:
+            y = b.arg(t, b.c.one_of((values.GRID, values.UNIT)))
+            # only add takes different scales
+            name = b.c.one_of(_BINARY)
+            types = [t.of(_type(b, storage)) if name == "add" else q.type for _ in range(2)]
+            other = b.op("uniform_quantize", [y], types[0], free)
+            q = b.op(name, [q, other], types[1], free)
+        elif kind == 1:
+            q = b.op(b.c.one_of(_UNARY), [q], q.type, free)
+        elif kind == 2:
+            q = b.op("uniform_quantize", [q], t.of(_type(b, storage)), free)
+        elif kind == 3 and t.rank:
+            p = b.c.permutation(t.rank)
+            t = t.shaped(*(t.shape[i] for i in p))
+            text = f"permutation = array<i64: {', '.join(map(str, p))}>"
+            q = b.op("transpose", [q], t.of(q.type.element), free, text)
+    b.op("uniform_dequantize", [q], t, free)
+    _hide(b)
+
+
+def dot(b: Builder) -> None:
+    """A quantised dot_general with a wide accumulator, as quantised models have it."""
+    m, k, n = b.c.one_of((2, 1, 5)), b.c.one_of((3, 1, 8)), b.c.one_of((2, 4, 1))
+    x, y = (b.arg(Tensor(s, "f32"), values.UNIT) for s in ((m, k), (k, n)))
+    free = Facts(True, None)
+    first, second = "!quant.uniform<i8:f32, 0.5:1>", "!quant.uniform<i8:f32, 0.25:0>"
+    wide = "!quant.uniform<i32:f32, 0.125:0>"
+    qx = b.op("uniform_quantize", [x], x.type.of(first), free)
+    qy = b.op("uniform_quantize", [y], y.type.of(second), free)
+    out = Tensor((m, n), wide)
+    attributes = (
+        "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
+    )
+    (product,) = b.emit(generic("dot_general", [qx, qy], [out], attributes), [(out, free)])
+    b.op("uniform_dequantize", [product], out.of("f32"), free)
+    _hide(b)
+
+
+def _hide(b: Builder) -> None:
+    """Other families take no quantised values, and they are no results."""
+    b.hidden += [v for v in b.values if v.type.element.startswith("!quant")]
+    b.values = [v for v in b.values if v not in b.hidden]
