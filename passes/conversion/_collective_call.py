@@ -10,8 +10,10 @@ from kc import params
 from kc.bindings import ir
 from kc.diagnostics import location_of
 from kc.pass_base import PassContext
+from kc.passes.conversion._checks import Checks
 from kc.passes.conversion._emit import DYNAMIC, Emitter, Index, int_type, ranked
 from kc.passes.conversion._host_call import host_call
+from kc.passes.conversion._mesh import mesh_groups
 
 _PLACE = 200  # characters of a place that are kept: its end
 
@@ -62,21 +64,36 @@ def channel_of(op: ir.Operation) -> int:
 
 
 def groups_of(op: ir.Operation, name: str, ctx: PassContext) -> list[list[int]]:
-    """A two-dimensional attribute of ids, row by row; -1 pads. Ends the pass when it is written as axes of a mesh."""
+    """A two-dimensional attribute of ids, row by row, -1 pads; or axes of a mesh that stands in the attribute.
+
+    A mesh that is named is the attribute ``stablehlo.mesh`` of the op with that name. Ends the pass when there is none.
+    """
     if name not in op.attributes:
         return []
     attribute = op.attributes[name]
     if not isinstance(attribute, ir.DenseIntElementsAttr):
-        ctx.error(
-            op,
-            f"'{op.name}' with {name} as axes of a mesh cannot be converted",
-            ["nearest thing that works: the groups as lists of ids, dense<[[0, 1], [2, 3]]>"],
-        )
+        groups = mesh_groups(str(attribute) + _named_mesh(op, str(attribute)))
+        if groups is None:
+            ctx.error(
+                op,
+                f"'{op.name}' with {name} as {attribute} cannot be converted",
+                ["nearest thing that works: the groups as lists of ids, dense<[[0, 1], [2, 3]]>"],
+            )
+        return groups
     shape = ir.RankedTensorType(attribute.type).shape
     flat = [int(v) for v in attribute]
     if len(shape) != 2 or not flat:
         return []
     return [flat[k : k + shape[1]] for k in range(0, len(flat), shape[1])]
+
+
+def _named_mesh(op: ir.Operation, text: str) -> str:
+    found = re.search(r"mesh = @(\w+)", text)
+    if found is None:
+        return ""
+    symbols = ir.SymbolTable(_outermost(op))
+    named = symbols[found[1]].operation if found[1] in symbols else None
+    return str(named.attributes["stablehlo.mesh"]) if named is not None and "stablehlo.mesh" in named.attributes else ""
 
 
 def groups_text(groups: Sequence[Sequence[int]]) -> str:
@@ -86,10 +103,7 @@ def groups_text(groups: Sequence[Sequence[int]]) -> str:
 
 def scalar_call(e: Emitter, callee: str) -> ir.Value:
     """An i32 that ``callee`` of libkc_runtime tells about the process."""
-    module = e.ip.block.owner
-    while module.operation.parent is not None:
-        module = module.operation.parent
-    body = module.operation.regions[0].blocks[0]
+    body = _module(e).regions[0].blocks[0]
     attributes = [op.operation.attributes for op in body.operations]
     known = {str(a["sym_name"]) for a in attributes if "sym_name" in a}
     if f'"{callee}"' not in known:
@@ -105,6 +119,23 @@ def scalar_call(e: Emitter, callee: str) -> ir.Value:
             ip=ir.InsertionPoint(body),
         )
     return e.one("func.call", [], int_type(32), {"callee": ir.FlatSymbolRefAttr.get(callee)})
+
+
+def check_sizes(e: Emitter, op: ir.Operation, holds: ir.Value, a: Index, b: Index, text: str) -> None:
+    """Ends the program's call when ``holds`` is false; ``{0}``, ``{1}`` in ``text`` are the sizes ``a`` and ``b``."""
+    place = location_of(op)
+    where = f"'{op.name}'" + (f" at {place}" if place is not None else "")
+    Checks(_module(e)).emit(e, holds, f"{where}: {text}", a, b)
+
+
+def _module(e: Emitter) -> ir.Operation:
+    return _outermost(e.ip.block.owner.operation)
+
+
+def _outermost(op: ir.Operation) -> ir.Operation:
+    while op.parent is not None:
+        op = op.parent.operation
+    return op
 
 
 def static_shape(op: ir.Operation, value: ir.Value, ctx: PassContext, what: str) -> list[int]:

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._collective_call import dtype_of
-from kc.passes.conversion._emit import Emitter, Index, element, is_complex, is_float, is_int, ranked
+from kc.passes.conversion._emit import (
+    Emitter,
+    Index,
+    element,
+    is_complex,
+    is_float,
+    is_int,
+    ranked,
+    shape_of,
+    tensor_type,
+)
 from kc.passes.conversion._region import inline_scalars, single_op
 from kc.passes.conversion._scalar import unsigned_flags
 
@@ -54,12 +64,14 @@ def fold_slots(
     ctx: PassContext,
     only_root: bool = False,
 ) -> ir.Value:
-    """``slots[0] op slots[1] op ...`` over the first axis, in this order, in the element type of ``result``.
+    """``slots[0] op slots[1] op ...`` over the first axis, in this order and in the element type of ``result``, with the
+    shape of a slot.
 
     ``size``: how many slots are used; or the runtime's facts, a ``tensor<2xi64>`` with that number and the place of
     this process in its group. ``only_root``: zeros for all but the first of a group.
     """
     t = element(result)
+    result = tensor_type(shape_of(slots)[1:], t)
     facts = size if isinstance(size, ir.Value) and isinstance(size.type, ir.RankedTensorType) else None
     extents: list[Index] = e.dims(slots)[1:]
     if isinstance(size, int) and size <= _UNROLLED and not only_root:

@@ -31,10 +31,11 @@ class ConvertRunParallel(Pass):
     dialects: ClassVar[tuple[str, ...]] = ("func", "tensor")
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        for probe in walk_ops(op, "interpreter.probe"):
-            replace_op(probe, [probe.operands[0]])
-        for run in walk_ops(op, "interpreter.run_parallel"):
-            replace_op(run, _convert(op, run, ctx))
+        for found in walk_ops(op, ("interpreter.probe", "interpreter.run_parallel")):
+            if found.name == "interpreter.probe":
+                replace_op(found, [found.operands[0]])
+            else:
+                replace_op(found, _convert(op, found, ctx))
 
 
 def _convert(module: ir.Operation, op: ir.Operation, ctx: PassContext) -> list[ir.Value]:

@@ -12,6 +12,7 @@ from kc.passes.conversion._attrs import integer
 from kc.passes.conversion._collective_call import (
     call_runtime,
     channel_of,
+    check_sizes,
     groups_of,
     groups_text,
     scalar_call,
@@ -110,7 +111,20 @@ class _Collective:
         }[op.name]
         if len(op.operands) != len(op.results):
             self.ctx.error(op, f"'{op.name}' with another number of results than operands cannot be converted")
-        return [make(operand, result.type) for operand, result in zip(op.operands, op.results, strict=True)]
+        return [
+            self._fitted(make(operand, result.type), result.type)
+            for operand, result in zip(op.operands, op.results, strict=True)
+        ]
+
+    def _fitted(self, value: ir.Value, type_: ir.Type) -> ir.Value:
+        """``value`` in the result's type, whose sizes are checked where they are only known at run time."""
+        e = self.e
+        for axis, (known, wanted) in enumerate(zip(shape_of(value), shape_of(type_), strict=True)):
+            if known is None and wanted is not None:
+                size = e.dim(value, axis)
+                text = f"dimension {axis} of the result has size {{0}}, its type says {{1}}"
+                check_sizes(e, self.op, e.cmpi("eq", e.index(size), e.index(wanted)), size, wanted, text)
+        return e.cast(value, type_)
 
     def _strategy(self) -> str:
         """How the specification splits the process grid into groups."""
@@ -161,13 +175,13 @@ class _Collective:
         if isinstance(size, ir.Value) and inside and outside is not None:
             size = outside // inside  # the runtime checks that the group has as many
         type_, extents = self._stack(x, size)
-        return self._joined(self._call("kc_all_gather", x, type_, extents), axis, result)
+        return self._joined(self._call("kc_all_gather", x, type_, extents), axis)
 
     def _all_to_all(self, x: ir.Value, result: ir.Type) -> ir.Value:
         split, concat = integer(self.op, "split_dimension"), integer(self.op, "concat_dimension")
         chunks = self._chunks(x, split, integer(self.op, "split_count"))
         exchanged = self._call("kc_all_to_all", chunks, chunks.type, self.e.dims(chunks))
-        return self._joined(exchanged, concat, result)
+        return self._joined(exchanged, concat)
 
     def _broadcast(self, x: ir.Value, result: ir.Type) -> ir.Value:
         return self._call("kc_broadcast", x, x.type, self.e.dims(x))
@@ -180,13 +194,17 @@ class _Collective:
         e, shape, extents = self.e, shape_of(x), self.e.dims(x)
         known = size if isinstance(size, int) else None
         part: Index = e.floordiv(extents[axis], size)
+        if isinstance(part, ir.Value):
+            rest = e.index(e.rem(extents[axis], size))
+            text = f"dimension {axis} of the operand has size {{0}}, which {{1}} processes do not divide"
+            check_sizes(e, self.op, e.cmpi("eq", rest, e.index(0)), extents[axis], size, text)
         cut = [*shape[:axis], known, part if isinstance(part, int) else None, *shape[axis + 1 :]]
         sizes = [*extents[:axis], size, part, *extents[axis + 1 :]]
         groups = [[d] if d < axis else [axis, axis + 1] if d == axis else [d + 1] for d in range(len(shape))]
         wide = regroup(e, "tensor.expand_shape", x, groups, tensor_type(cut, element(x)), sizes)
         return self._moved(wide, axis, 0)
 
-    def _joined(self, slots: ir.Value, axis: int, result: ir.Type) -> ir.Value:
+    def _joined(self, slots: ir.Value, axis: int) -> ir.Value:
         """The slots side by side along ``axis``."""
         e = self.e
         moved = self._moved(slots, 0, axis)
@@ -195,7 +213,7 @@ class _Collective:
         joined = [*shape[:axis], None if a is None or b is None else a * b, *shape[axis + 2 :]]
         groups = [[d] if d < axis else [axis, axis + 1] if d == axis else [d + 1] for d in range(len(joined))]
         type_ = tensor_type(joined, element(slots))
-        return e.cast(regroup(e, "tensor.collapse_shape", moved, groups, type_, []), result)
+        return regroup(e, "tensor.collapse_shape", moved, groups, type_, [])
 
     def _moved(self, x: ir.Value, source: int, target: int) -> ir.Value:
         """Axis ``source`` moved to the place ``target``."""

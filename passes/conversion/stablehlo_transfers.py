@@ -42,9 +42,12 @@ class ConvertStablehloTransfers(Pass):
     )
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        for transfer in walk_ops(op, self.converts - _TOKENS):
-            _convert(transfer, ctx)
-        for token in reversed(walk_ops(op, _TOKENS)):
+        found = walk_ops(op, self.converts)
+        tokens = [o for o in found if o.name in _TOKENS]
+        for transfer in found:
+            if transfer.name not in _TOKENS:
+                _convert(transfer, ctx)
+        for token in reversed(tokens):
             if any(True for _ in token.results[0].uses):
                 ctx.error(
                     token,

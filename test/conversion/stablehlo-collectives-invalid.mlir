@@ -10,3 +10,15 @@ func.func @region(%x: tensor<4xf32>) -> tensor<4xf32> {
   }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func private @mesh()
+func.func @named_mesh(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{axes = [#stablehlo.axis_ref<name = "x">]> cannot be converted}}
+  %r = "stablehlo.all_gather"(%x) {
+    all_gather_dim = 0 : i64,
+    replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
+  } : (tensor<4xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}

@@ -116,3 +116,50 @@ func.func @number() -> tensor<ui32> {
   %r = stablehlo.partition_id : tensor<ui32>
   return %r : tensor<ui32>
 }
+
+// -----
+
+// Axes of a mesh: the slow half of "y" (of 4), and "x" after it; device_ids say who stands where.
+// CHECK-LABEL: func.func @mesh(
+// CHECK: groups=7,3,5,1|6,2,4,0;
+func.func @mesh(%x: tensor<4xf32>) -> tensor<16xf32> {
+  %r = "stablehlo.all_gather"(%x) {
+    all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<
+      mesh = #stablehlo.mesh<
+        axes = [#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y", size = 4>],
+        device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>,
+      axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (1)2>, #stablehlo.axis_ref<name = "x">]>
+  } : (tensor<4xf32>) -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+
+// -----
+
+// What is only known at run time is checked there.
+// CHECK-LABEL: func.func @chunks(
+// CHECK: %[[REST:.*]] = arith.remsi
+// CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[REST]]
+// CHECK: call @[[CHECK:.*]](%[[EVEN]],
+// CHECK: func.func private @[[CHECK]](i1, index, index)
+// CHECK-SAME: dimension 0 of the operand has size {0}, which {1} processes do not divide
+func.func @chunks(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = "stablehlo.reduce_scatter"(%x) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @named_mesh(
+// CHECK: groups=0,1|2,3;
+func.func private @mesh() attributes {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}, {name = "y", size = 2 : i64}]}}
+func.func @named_mesh(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %r = "stablehlo.all_gather"(%x) {
+    all_gather_dim = 0 : i64,
+    replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>
+  } : (tensor<4xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}

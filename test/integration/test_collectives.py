@@ -181,8 +181,27 @@ def test_dynamic_and_empty_shapes() -> None:
         xs = [numbers((rows, 3)) for _ in range(2)]
         for (got,) in exe.run_parallel([(x,) for x in xs]):
             np.testing.assert_array_equal(got, np.maximum(*xs))
-    with pytest.raises(ExecutionError, match=r"processes of one group do not agree: .* (12|24) bytes, .* (24|12) bytes"):
+    with pytest.raises(ExecutionError, match=r"one group do not agree: .* (12|24) bytes, .* (24|12) bytes"):
         exe.run_parallel([(numbers((1, 3)),), (numbers((2, 3)),)])
+
+
+def test_sizes_that_do_not_fit_are_errors() -> None:
+    """Where the shape is only known at run time: chunks that do not come out even, results of another size."""
+    pair = groups([[0, 1]])
+    scatter = one("reduce_scatter", f"scatter_dimension = 0 : i64, {pair}", "tensor<?xf32>", "tensor<?xf32>",
+                  region("add", "f32"))  # fmt: skip
+    gather = one("all_gather", f"all_gather_dim = 0 : i64, {pair}", "tensor<?xf32>", "tensor<8xf32>")
+    reduce = one("all_reduce", pair, "tensor<?xf32>", "tensor<8xf32>", region("maximum", "f32"))
+    for source, good, bad, text in (
+        (scatter, 4, 5, r"dimension 0 of the operand has size 5, which 2 processes do not divide"),
+        (gather, 4, 5, r"dimension 0 of the result has size 10, its type says 8"),
+        (reduce, 8, 7, r"dimension 0 of the result has size 7, its type says 8"),
+    ):
+        xs = [numbers((good,)) for _ in range(2)]
+        want = {scatter: sum(xs)[:2], gather: np.concatenate(xs), reduce: np.maximum(*xs)}[source]
+        np.testing.assert_array_equal(run(source, xs)[0], want)
+        with pytest.raises(ExecutionError, match=text):
+            run(source, [numbers((bad,)) for _ in range(2)])
 
 
 def test_ids_control_flow_and_order() -> None:
@@ -215,6 +234,23 @@ def test_ids_control_flow_and_order() -> None:
         assert (replica, partition) == (k, 0) and replica.dtype == np.uint32
     ids = [(int(r), int(p)) for _, r, p in exe.run_parallel([(x,) for x in xs], replicas=2, partitions=1)]
     assert ids == [(0, 0), (1, 0)]
+
+
+def test_tuples_and_tokens_of_an_entry() -> None:
+    exe = kc.compile("""
+    func.func @main(%t: tuple<tensor<2xf32>, tensor<3xi32>>, %k: !stablehlo.token)
+        -> (tuple<tensor<3xi32>, tuple<tensor<2xf32>>>, !stablehlo.token) {
+      %a = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2xf32>, tensor<3xi32>>) -> tensor<2xf32>
+      %b = stablehlo.get_tuple_element %t[1] : (tuple<tensor<2xf32>, tensor<3xi32>>) -> tensor<3xi32>
+      %i = stablehlo.tuple %a : tuple<tensor<2xf32>>
+      %r = stablehlo.tuple %b, %i : tuple<tensor<3xi32>, tuple<tensor<2xf32>>>
+      return %r, %k : tuple<tensor<3xi32>, tuple<tensor<2xf32>>>, !stablehlo.token
+    }""")
+    x, n = numbers((2,)), np.arange(3, dtype=np.int32)
+    got = exe(x, n)
+    assert len(got) == 2
+    np.testing.assert_array_equal(got[0], n)
+    np.testing.assert_array_equal(got[1], x)
 
 
 # ---------------------------------------------------------------------------------- transfers and several programs
@@ -378,6 +414,23 @@ def test_a_failure_wakes_the_others(mixed: kc.Executable) -> None:
     with pytest.raises(ArgumentError, match=r"process \(1, 0\): argument 0 .*: expected f32\[2\], got f32\[3\]"):
         mixed.run_parallel([(numbers((2,)),), (numbers((3,)),)], timeout=30)
     assert time.monotonic() - started < 5
+
+
+def test_a_failing_program_wakes_the_others() -> None:
+    """A check of sizes fails in one process while the other one waits for it."""
+    exe = kc.compile(
+        "func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "  %s = stablehlo.add %x, %y : tensor<?xf32>\n"
+        f'  %r = "stablehlo.all_reduce"(%s) {region("add", "f32")} {{{groups([[0, 1]])}}}\n'
+        "    : (tensor<?xf32>) -> tensor<?xf32>\n"
+        "  return %r : tensor<?xf32>\n}"
+    )
+    x = numbers((3,))
+    started = time.monotonic()
+    with pytest.raises(ExecutionError, match=r"process \(1, 0\): 'stablehlo.add' at -:2:8: .* has size"):
+        exe.run_parallel([(x, x), (x, numbers((4,)))], timeout=30)
+    assert time.monotonic() - started < 5
+    np.testing.assert_array_equal(exe.run_parallel([(x, x)] * 2)[1][0], 4 * x)
 
 
 def test_the_grid_must_fit(mixed: kc.Executable) -> None:
