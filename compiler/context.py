@@ -60,7 +60,7 @@ def load_dialect(context: ir.Context, name: str) -> None:
             passmanager.PassManager.parse(_LOADED_BY[name]).run(scratch.operation)
     else:
         try:
-            _ = context.dialects[name]
+            context.get_dialect_descriptor(name)  # not context.dialects[name]: that imports a Python module
         except (IndexError, ValueError, RuntimeError):
             raise InputError(f"no dialect is named '{name}'") from None
 

@@ -76,11 +76,8 @@ PHASES: tuple[Phase, ...] = (
         "kc-mark-brief{limit=<brief>},"
         "expand-strided-metadata,lower-affine,"
         "convert-scf-to-openmp,canonicalize,kc-size-teams,convert-scf-to-cf,"
-        "convert-vector-to-llvm{enable-x86=<x86>},convert-ub-to-llvm,"
-        "convert-math-to-llvm,convert-math-to-libm,convert-complex-to-llvm,"
-        "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,"
-        "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
-        "convert-cf-to-llvm,convert-func-to-llvm,convert-openmp-to-llvm,"
+        "convert-vector-to-llvm{enable-x86=<x86>},convert-math-to-llvm,convert-math-to-libm,arith-expand,"
+        "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},convert-to-llvm,"
         "kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
         defaults=(("x86", "1"), ("brief", "16384")),
     ),

@@ -57,7 +57,7 @@ class EmitEntryPoints(Pass):
         functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in functions_of(op, "llvm.func")}
         defined = {name: f for name, f in functions.items() if len(f.regions[0].blocks)}
         entries = [name for name, f in defined.items() if SIGNATURE in f.attributes]
-        called = _called(defined, set(entries))
+        called = _called(defined, entries)
         internal = ir.Attribute.parse("#llvm.linkage<internal>")
         for name, function in defined.items():
             if name not in entries and not name.startswith(PREFIX):
@@ -88,15 +88,16 @@ def _type(function: ir.Operation) -> ir.Type:
     return ir.TypeAttr(function.attributes["function_type"]).value
 
 
-def _called(functions: dict[str, ir.Operation], entries: set[str]) -> set[str]:
-    """Those of ``entries`` that something in the module calls. Kernels call none."""
+def _called(functions: dict[str, ir.Operation], entries: list[str]) -> set[str]:
+    """Those of ``entries`` that another function calls. Kernels call none, and nothing in StableHLO calls itself."""
     found: set[str] = set()
-    for function in functions.values():
-        if "kc.kernel" not in function.attributes and "kc.impl" not in function.attributes:
+    callers = [f for f in functions.values() if "kc.kernel" not in f.attributes and "kc.impl" not in f.attributes]
+    if len(callers) > 1:
+        for function in callers:
             for call in walk_ops(function, "llvm.call"):
                 if "callee" in call.attributes:
                     found.add(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
-    return found & entries
+    return found.intersection(entries)
 
 
 class _Field(NamedTuple):

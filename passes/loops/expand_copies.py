@@ -34,6 +34,10 @@ class ExpandCopies(Pass):
     grain: int = 16384
     min_work: int = 131072
 
+    def acts_on(self) -> frozenset[str]:
+        """See ``Pass.acts_on``."""
+        return frozenset({"memref.copy"})
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         for copy in walk_ops(op, "memref.copy"):

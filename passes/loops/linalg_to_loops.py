@@ -52,6 +52,10 @@ class LinalgToLoops(Pass):
     min_work: int = 131072
     strict_fp: bool = False
 
+    def acts_on(self) -> frozenset[str]:
+        """See ``Pass.acts_on``."""
+        return frozenset({"linalg.generic"})
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         for generic in walk_ops(op, "linalg.generic"):

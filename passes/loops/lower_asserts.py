@@ -37,6 +37,10 @@ class LowerAsserts(Pass):
     level: ClassVar[str] = "loops"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "func", "llvm", "scf")
 
+    def acts_on(self) -> frozenset[str]:
+        """See ``Pass.acts_on``."""
+        return frozenset({"cf.assert"})
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         checks = walk_ops(op, ["cf.assert"])
         if not checks:

@@ -36,6 +36,10 @@ class SizeTeams(Pass):
     level: ClassVar[str] = "loops"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "omp")
 
+    def acts_on(self) -> frozenset[str]:
+        """See ``Pass.acts_on``."""
+        return frozenset({"omp.parallel"})
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
         for parallel in walk_ops(op, "omp.parallel"):
