@@ -15,7 +15,6 @@ from kc.passes.conversion._emit import Emitter, Index, element, int_type, is_flo
 from kc.passes.conversion._host_call import host_call
 from kc.passes.conversion._random_bits import halves, joined, philox, threefry, wide_add
 from kc.passes.conversion._reshape import reshape
-from kc.rewrite import replace_op, walk_ops
 
 _THREEFRY_CALLS = ("cu_threefry2x32_ffi", "cu_threefry2x32", "hip_threefry2x32_ffi", "hip_threefry2x32")
 _PRECISION = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
@@ -56,15 +55,10 @@ class ConvertStablehloRandom(StablehloConversion):
         types = [v.type for v in (*list(op.operands)[:4], *op.results)]
         return len(op.operands) >= 4 and len(op.results) == 2 and len(set(map(str, types))) == 1
 
-    def run(self, op: ir.Operation, ctx: PassContext) -> None:
+    def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
         """See the class."""
-        super().run(op, ctx)
-        for call in walk_ops(op, "stablehlo.custom_call"):
-            if self.takes_call(call):
-                replace_op(call, _threefry_call(Emitter.before(call), call))
-
-    def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
-        """See the class."""
+        if op.name == "stablehlo.custom_call":
+            return _threefry_call(e, op) if self.takes_call(op) else None
         if isinstance(element(op.results[-1]), ir.ComplexType):
             ctx.error(op, f"'{op.name}' has no complex numbers", ["nearest thing that works: stablehlo.complex of two"])
         if op.name == "stablehlo.rng_bit_generator":

@@ -59,7 +59,8 @@ _Maker = Callable[[Builder, ir.Operation], Sequence[ir.Value]]
 
 def _known(op: ir.Operation) -> _Maker | None:
     name = ir.StringAttr(op.attributes["call_target_name"]).value
-    types = [v.type for v in op.operands]
+    shapes = _shape_operands(op)
+    types = [v.type for k, v in enumerate(op.operands) if k not in shapes]
     results = [r.type for r in op.results]
     if not all(isinstance(t, ir.RankedTensorType) for t in (*types, *results)):
         return None
@@ -74,6 +75,13 @@ def _known(op: ir.Operation) -> _Maker | None:
     if name == "ApproxTopK":
         return _approximate_top_k if len(types) == 4 and len(results) == 2 else None
     return None
+
+
+def _shape_operands(op: ir.Operation) -> list[int]:
+    """Numbers of the operands that only say how large a result is."""
+    if "indices_of_shape_operands" not in op.attributes:
+        return []
+    return [int(k) for k in ir.DenseIntElementsAttr(op.attributes["indices_of_shape_operands"])]
 
 
 def _dictionary(op: ir.Operation) -> dict[str, Any]:
@@ -127,7 +135,7 @@ def _trsm(b: Builder, op: ir.Operation) -> Sequence[ir.Value]:
         "unit_diagonal": ir.BoolAttr.get(_letter(op, "diag", "N") == "U"),
         "transpose_a": ir.Attribute.parse(f"#stablehlo<transpose {transpose}>"),
     }
-    return [b.make("triangular_solve", list(op.operands), op.results[0].type, attributes)]
+    return [b.make("triangular_solve", list(op.operands)[:2], op.results[0].type, attributes)]
 
 
 def _largest(op: ir.Operation) -> bool:

@@ -131,8 +131,38 @@ def cases() -> dict[str, Case]:
             ),
         ),
         "matmul": (lambda a, b: a @ b, (normal(130, 70), normal(70, 90)), lambda a, b: a @ b),
+        "cholesky": (lambda a: jnp.linalg.cholesky(a @ a.mT + jnp.eye(70)), (normal(2, 70, 70),), _cholesky),
+        "triangular_solve": (
+            lambda a, b: jax.scipy.linalg.solve_triangular(a + 9 * jnp.eye(100), b, trans=1),
+            (normal(100, 100), normal(100, 40)),
+            lambda a, b: np.linalg.solve(np.triu(a + 9 * np.eye(100)).T, b),
+        ),
+        "random_bits": (_random_bits(jax), (np.array([7, 2**32 - 9, 5, 2**31], np.uint32),), _bits_answer),
+        # on the host, by copies: LAPACK from SciPy
+        "qr_on_host": (lambda a: jnp.linalg.qr(a)[1], (normal(20, 9),), lambda a: np.linalg.qr(a)[1]),
         "empty": (lambda x: (x * 2, x.sum(0)), (normal(0, 5),), lambda x: (x * 2, x.sum(0))),
     }
+
+
+def _cholesky(a: np.ndarray) -> np.ndarray:
+    return np.linalg.cholesky(a @ np.swapaxes(a, -1, -2) + np.eye(a.shape[-1]))
+
+
+def _random_bits(jax: Any) -> Callable[..., Any]:
+    """Bits of both algorithms, in every way that blocks become elements."""
+
+    def made(key: Any) -> Any:
+        algorithms = jax.lax.RandomAlgorithm
+        shapes = ((algorithms.RNG_PHILOX, (33, 5)), (algorithms.RNG_THREE_FRY, (33, 5)), (algorithms.RNG_THREE_FRY, ()))
+        return [jax.lax.rng_bit_generator(key, shape, algorithm=algorithm) for algorithm, shape in shapes]
+
+    return made
+
+
+def _bits_answer(key: np.ndarray) -> Any:
+    import jax
+
+    return jax.tree.map(np.asarray, jax.jit(_random_bits(jax))(key))
 
 
 def _erf(x: np.ndarray) -> np.ndarray:
