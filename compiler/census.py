@@ -83,6 +83,7 @@ _CHLO = frozenset(
         "next_after",
         "polygamma",
         "ragged_dot",
+        "scan",
         "sinh",
         "square",
         "tan",
@@ -90,10 +91,6 @@ _CHLO = frozenset(
         "zeta",
     ]
 )
-#: ops that no conversion takes on purpose
-_WHY: dict[str, tuple[str, str]] = {
-    "chlo.scan": ("kc has no conversion for it", "stablehlo.while, or a cumulative stablehlo.reduce_window"),
-}
 _NO_CONVERSION = ("kc has no conversion for it", "the same written in elementwise ops, reductions and gathers")
 
 
@@ -194,7 +191,7 @@ def _reason(op: ir.Operation, supported: frozenset[str], platform: str) -> tuple
     if op.name == "stablehlo.custom_call":
         return call_targets.refusal(op, platform)
     if op.name not in supported:
-        return _WHY.get(op.name, _NO_CONVERSION)
+        return _NO_CONVERSION
     if op.name == "stablehlo.torch_index_select":
         from kc.bindings import ir
 

@@ -15,6 +15,9 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from kc.bindings import ir
+from kc.passes.conversion._complex import absolute as complex_absolute
+from kc.passes.conversion._complex import power as complex_power
+from kc.passes.conversion._complex import unary as complex_function
 from kc.passes.conversion._emit import Emitter, int_type, is_complex, is_float, is_narrow_float, width
 from kc.passes.conversion._round import float_to_int, reduce_precision
 
@@ -116,7 +119,7 @@ def _complex_order(e: Emitter, predicate: str, a: list[ir.Value]) -> ir.Value:
 def _power(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
     if is_complex(t):
-        return e.bin("complex.pow", *a)
+        return complex_power(e, *a)
     if is_float(t):
         return e.bin("math.powf", *a)
     one, zero = e.const(t, 1), e.const(t, 0)
@@ -192,7 +195,7 @@ def _clamp(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 def _absolute(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
     if is_complex(t):
-        return e.one("complex.abs", a, ir.ComplexType(t).element_type)
+        return complex_absolute(e, a[0])
     if is_float(t):
         return e.unary("math.absf", a[0])
     if s.unsigned[0]:
@@ -211,7 +214,7 @@ def _negate(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 def _sign(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
     if is_complex(t):
-        return e.unary("complex.sign", a[0])
+        return complex_function(e, "sign", a[0])
     zero, one = e.const(t, 0), e.const(t, 1)
     if is_float(t):  # ueq: +-0 and NaN are their own signs
         return e.select(e.cmpf("ueq", a[0], zero), a[0], e.bin("math.copysign", one, a[0]))
@@ -221,20 +224,22 @@ def _sign(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 
 def _math(float_op: str, complex_op: str | None = None) -> Rule:
     def rule(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
-        return e.unary(complex_op if complex_op and is_complex(a[0].type) else float_op, a[0])
+        if complex_op and is_complex(a[0].type):
+            return complex_function(e, complex_op, a[0])
+        return e.unary(float_op, a[0])
 
     return rule
 
 
 def _logistic(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
+    if is_complex(t):
+        return complex_function(e, "logistic", a[0])
+    # e**-|x| does not overflow, so that far on the left the result fades out instead of breaking off
     one = e.const(t, 1.0)
-    names = (
-        ("complex.neg", "complex.exp", "complex.add", "complex.div")
-        if is_complex(t)
-        else ("arith.negf", "math.exp", "arith.addf", "arith.divf")
-    )
-    return e.bin(names[3], one, e.bin(names[2], one, e.unary(names[1], e.unary(names[0], a[0]))))
+    power = e.unary("math.exp", e.unary("arith.negf", e.unary("math.absf", a[0])))
+    left = e.cmpf("olt", a[0], e.const(t, 0.0))
+    return e.bin("arith.divf", e.select(left, power, one), e.bin("arith.addf", one, power))
 
 
 def _is_finite(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
@@ -354,30 +359,33 @@ def _bitcast(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 
 
 RULES: dict[str, Rule] = {
+    "chlo.cosh": _math("math.cosh", "cosh"),
     "chlo.erf": _math("math.erf"),
     "chlo.erfc": _math("math.erfc"),
+    "chlo.sinh": _math("math.sinh", "sinh"),
+    "chlo.tan": _math("math.tan", "tan"),
     "chlo.next_after": _next_after,
     "stablehlo.abs": _absolute,
     "stablehlo.add": _arith("arith.addf", "arith.addi", "arith.ori", "complex.add"),
     "stablehlo.and": _arith("", "arith.andi", "arith.andi", ""),
     "stablehlo.atan2": _arith("math.atan2", "", "", "complex.atan2"),
     "stablehlo.bitcast_convert": _bitcast,
-    "stablehlo.cbrt": _math("math.cbrt"),
+    "stablehlo.cbrt": _math("math.cbrt", "cbrt"),
     "stablehlo.ceil": _math("math.ceil"),
     "stablehlo.clamp": _clamp,
     "stablehlo.compare": _compare,
     "stablehlo.complex": _create,
     "stablehlo.convert": _convert,
-    "stablehlo.cosine": _math("math.cos", "complex.cos"),
+    "stablehlo.cosine": _math("math.cos", "cos"),
     "stablehlo.count_leading_zeros": _math("math.ctlz"),
     "stablehlo.divide": _divide,
-    "stablehlo.exponential": _math("math.exp", "complex.exp"),
-    "stablehlo.exponential_minus_one": _math("math.expm1", "complex.expm1"),
+    "stablehlo.exponential": _math("math.exp", "exp"),
+    "stablehlo.exponential_minus_one": _math("math.expm1", "expm1"),
     "stablehlo.floor": _math("math.floor"),
     "stablehlo.imag": _part("complex.im"),
     "stablehlo.is_finite": _is_finite,
-    "stablehlo.log": _math("math.log", "complex.log"),
-    "stablehlo.log_plus_one": _math("math.log1p", "complex.log1p"),
+    "stablehlo.log": _math("math.log", "log"),
+    "stablehlo.log_plus_one": _math("math.log1p", "log1p"),
     "stablehlo.logistic": _logistic,
     "stablehlo.maximum": _extremum(True),
     "stablehlo.minimum": _extremum(False),
@@ -392,17 +400,17 @@ RULES: dict[str, Rule] = {
     "stablehlo.remainder": _remainder,
     "stablehlo.round_nearest_afz": _math("math.round"),
     "stablehlo.round_nearest_even": _math("math.roundeven"),
-    "stablehlo.rsqrt": _math("math.rsqrt", "complex.rsqrt"),
+    "stablehlo.rsqrt": _math("math.rsqrt", "rsqrt"),
     "stablehlo.select": _select,
     "stablehlo.shift_left": _shift("arith.shli"),
     "stablehlo.shift_right_arithmetic": _shift("arith.shrsi"),
     "stablehlo.shift_right_logical": _shift("arith.shrui"),
     "stablehlo.sign": _sign,
-    "stablehlo.sine": _math("math.sin", "complex.sin"),
-    "stablehlo.sqrt": _math("math.sqrt", "complex.sqrt"),
+    "stablehlo.sine": _math("math.sin", "sin"),
+    "stablehlo.sqrt": _math("math.sqrt", "sqrt"),
     "stablehlo.subtract": _arith("arith.subf", "arith.subi", "arith.xori", "complex.sub"),
-    "stablehlo.tan": _math("math.tan", "complex.tan"),
-    "stablehlo.tanh": _math("math.tanh", "complex.tanh"),
+    "stablehlo.tan": _math("math.tan", "tan"),
+    "stablehlo.tanh": _math("math.tanh", "tanh"),
     "stablehlo.xor": _arith("", "arith.xori", "arith.xori", ""),
 }
 

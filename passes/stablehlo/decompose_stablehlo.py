@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
+from kc.passes.stablehlo._scan_loop import scan_loop
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
 
@@ -19,7 +20,7 @@ _ANNOTATIONS = ("Sharding", "annotate_device_placement")
 
 @dataclasses.dataclass(frozen=True)
 class DecomposeStablehlo(Pass):
-    """Batch norms become elementwise ops and reductions, annotations of placement go.
+    """Batch norms become elementwise ops and reductions, ``chlo.scan`` a loop; annotations of placement go.
 
     ``batch_norm_training``, ``batch_norm_inference`` and ``batch_norm_grad`` are written out as the StableHLO
     specification defines them, in f32 for narrower floats. After::
@@ -32,7 +33,7 @@ class DecomposeStablehlo(Pass):
 
     name: ClassVar[str] = "kc-decompose-stablehlo"
     level: ClassVar[str] = "stablehlo"
-    dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
+    dialects: ClassVar[tuple[str, ...]] = ("chlo", "stablehlo")
 
     @staticmethod
     def takes_call(op: ir.Operation) -> bool:
@@ -44,6 +45,8 @@ class DecomposeStablehlo(Pass):
         for call in walk_ops(op, "stablehlo.custom_call"):
             if self.takes_call(call):
                 replace_op(call, list(call.operands))
+        for scan in walk_ops(op, "chlo.scan")[::-1]:  # those in the bodies of others first
+            replace_op(scan, scan_loop(scan, ctx))
         for norm in walk_ops(op, _BATCH_NORM):
             replace_op(norm, _BatchNorm(norm).values())
 

@@ -76,3 +76,25 @@ func.func @error_function(%x: tensor<4xbf16>) -> tensor<4xbf16> {
   %0 = chlo.erfc %x : tensor<4xbf16> -> tensor<4xbf16>
   return %0 : tensor<4xbf16>
 }
+
+// A function of complex numbers is real arithmetic in f64, rounded once.
+// CHECK-LABEL: func.func @complex_modulus
+// CHECK: [[RE:%.*]] = complex.re %{{.*}} : complex<f32>
+// CHECK: arith.extf [[RE]] : f32 to f64
+// CHECK: math.sqrt %{{.*}} : f64
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+// CHECK-NOT: complex.abs
+func.func @complex_modulus(%x: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+  %0 = stablehlo.abs %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// What CHLO expands keeps to the side of the branch cut that a zero's sign tells.
+// CHECK-LABEL: func.func @side
+// CHECK: [[VALUE:%.*]] = chlo.acos
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, [[VALUE]] : tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>)
+// CHECK: math.copysign
+func.func @side(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = chlo.acos %x : tensor<4xcomplex<f32>> -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}

@@ -30,3 +30,23 @@ func.func @dynamic_norm(%x: tensor<?x?xf32>, %s: tensor<?xf32>) -> tensor<?x?xf3
     : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>)
   return %0#0 : tensor<?x?xf32>
 }
+
+// A scan is a loop that carries a counter, the running value and the outputs; in reverse it starts at the end.
+// CHECK-LABEL: func.func @scan
+// CHECK-SAME: [[X:%.*]]: tensor<2x3xi32>
+// CHECK: [[LOOP:%.*]]:3 = stablehlo.while([[K:%.*]] = %{{.*}}, [[SUM:%.*]] = %{{.*}}, [[OUT:%.*]] = %{{.*}}) : tensor<i64>, tensor<2xi32>, tensor<2x3xi32>
+// CHECK: stablehlo.compare LT, [[K]]
+// CHECK: [[AT:%.*]] = stablehlo.subtract %{{.*}}, [[K]] : tensor<i64>
+// CHECK: [[PART:%.*]] = stablehlo.dynamic_slice [[X]], %{{.*}}, [[AT]], sizes = [2, 1]
+// CHECK: [[ROW:%.*]] = stablehlo.reshape [[PART]] : (tensor<2x1xi32>) -> tensor<2xi32>
+// CHECK: stablehlo.add [[ROW]], [[SUM]] : tensor<2xi32>
+// CHECK: stablehlo.dynamic_update_slice [[OUT]], %{{.*}}, %{{.*}}, [[AT]]
+// CHECK: return [[LOOP]]#2, [[LOOP]]#1
+func.func @scan(%x: tensor<2x3xi32>, %i: tensor<2xi32>) -> (tensor<2x3xi32>, tensor<2xi32>) {
+  %0:2 = chlo.scan(%x) inits(%i) dimension=1 attributes {is_reverse = true} {
+  ^bb0(%a: tensor<2xi32>, %b: tensor<2xi32>):
+    %s = stablehlo.add %a, %b : tensor<2xi32>
+    stablehlo.return %s, %s : tensor<2xi32>, tensor<2xi32>
+  } : (tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3xi32>, tensor<2xi32>)
+  return %0#0, %0#1 : tensor<2x3xi32>, tensor<2xi32>
+}

@@ -1,0 +1,370 @@
+"""Elementary functions of one complex number, written out in real arithmetic.
+
+complex<f32> is computed in f64 and rounded once. Results have a small error relative to their modulus, near zeros of
+the functions too; nothing overflows or vanishes on the way that is representable at the end. Zeros keep their signs, so
+a branch cut has two sides; infinities and NaN come out as in C99, annex G. Formulas: W. Kahan, "Branch cuts for complex
+elementary functions", 1987, except where noted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from kc.bindings import ir
+from kc.passes.conversion._emit import Emitter
+
+Pair = tuple[ir.Value, ir.Value]
+
+#: a power of two whose square is far from the ends of f64, and from where on squares are scaled
+_SCALE, _LARGE = 2.0**600, 2.0**500
+#: e**_SHIFT is finite where e**x, x up to 1400, is not
+_SHIFT = 700.0
+
+
+class Real:
+    """f64 arithmetic at an emitter; every argument may be a Python number."""
+
+    def __init__(self, e: Emitter):
+        self.e, self.f64 = e, ir.F64Type.get()
+
+    def value(self, x: ir.Value | float) -> ir.Value:
+        return self.e.const(self.f64, x) if isinstance(x, (int, float)) else x
+
+    def _bin(self, name: str, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self.e.bin(name, self.value(x), self.value(y))
+
+    def add(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self._bin("arith.addf", x, y)
+
+    def sub(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self._bin("arith.subf", x, y)
+
+    def mul(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self._bin("arith.mulf", x, y)
+
+    def div(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self._bin("arith.divf", x, y)
+
+    def larger(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self._bin("arith.maximumf", x, y)
+
+    def smaller(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self._bin("arith.minimumf", x, y)
+
+    def fma(self, x: ir.Value | float, y: ir.Value | float, z: ir.Value | float) -> ir.Value:
+        return self.e.one("math.fma", [self.value(v) for v in (x, y, z)], self.f64)
+
+    def neg(self, x: ir.Value) -> ir.Value:
+        return self.e.unary("arith.negf", x)
+
+    def fn(self, name: str, x: ir.Value) -> ir.Value:
+        """``math.name`` of ``x``."""
+        return self.e.unary(f"math.{name}", x)
+
+    def atan2(self, y: ir.Value, x: ir.Value) -> ir.Value:
+        return self._bin("math.atan2", y, x)
+
+    def signed(self, magnitude: ir.Value | float, sign: ir.Value) -> ir.Value:
+        return self._bin("math.copysign", magnitude, sign)
+
+    def test(self, predicate: str, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self.e.cmpf(predicate, self.value(x), self.value(y))
+
+    def where(self, condition: ir.Value, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
+        return self.e.select(condition, self.value(x), self.value(y))
+
+    def both(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self.e.bin("arith.andi", x, y)
+
+    def either(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self.e.bin("arith.ori", x, y)
+
+    def infinite(self, x: ir.Value) -> ir.Value:
+        return self.test("oeq", self.fn("absf", x), math.inf)
+
+    def no_number(self, x: ir.Value) -> ir.Value:
+        """Infinite or NaN."""
+        return self.test("uno", self.sub(x, x), 0.0)
+
+
+def _scaled(r: Real, z: Pair) -> tuple[Pair, ir.Value, ir.Value]:
+    """(|x| and |y| times a power of two so that their squares are safe, that power, their modulus so scaled)."""
+    a, b = r.fn("absf", z[0]), r.fn("absf", z[1])
+    large, small = r.larger(a, b), r.smaller(a, b)
+    power = r.where(r.test("ogt", large, _LARGE), 1 / _SCALE, r.where(r.test("olt", large, 1 / _LARGE), _SCALE, 1.0))
+    u, v = r.mul(large, power), r.mul(small, power)
+    modulus = r.fn("sqrt", r.fma(u, u, r.mul(v, v)))
+    infinite = r.either(r.infinite(z[0]), r.infinite(z[1]))
+    return (r.mul(a, power), r.mul(b, power)), power, r.where(infinite, math.inf, modulus)
+
+
+def modulus(r: Real, z: Pair) -> ir.Value:
+    _, power, scaled = _scaled(r, z)
+    return r.div(scaled, power)
+
+
+def _sign(r: Real, z: Pair) -> Pair:
+    (a, b), _, size = _scaled(r, z)
+    zero = r.test("oeq", size, 0.0)
+    return tuple(r.where(zero, p, r.signed(r.div(q, size), p)) for p, q in zip(z, (a, b), strict=True))  # type: ignore
+
+
+def _exp_parts(r: Real, x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """e**x as a product of two numbers of which the first does not overflow before 1400."""
+    big = r.test("ogt", x, _SHIFT)
+    return r.fn("exp", r.where(big, r.sub(x, _SHIFT), x)), r.where(big, math.exp(_SHIFT), 1.0)
+
+
+def _times_exp(r: Real, x: ir.Value, factor: ir.Value) -> ir.Value:
+    small, rest = _exp_parts(r, x)
+    return r.mul(r.mul(small, factor), rest)
+
+
+def _imaginary_of_exp(r: Real, x: ir.Value, y: ir.Value, value: ir.Value) -> ir.Value:
+    """0 for y = 0 whatever x is, and 0 for x = -inf."""
+    value = r.where(r.test("oeq", x, -math.inf), r.signed(0.0, value), value)
+    return r.where(r.test("oeq", y, 0.0), y, value)
+
+
+def _exp(r: Real, z: Pair) -> Pair:
+    x, y = z
+    cosine, sine = _times_exp(r, x, r.fn("cos", y)), _times_exp(r, x, r.fn("sin", y))
+    wild = r.no_number(y)  # cos and sin have no value there, but e**-inf is 0 and e**inf is infinite anyway
+    real = r.where(r.both(wild, r.test("oeq", x, -math.inf)), 0.0, cosine)
+    real = r.where(r.both(wild, r.test("oeq", x, math.inf)), math.inf, real)
+    real = r.where(r.test("oeq", y, 0.0), r.fn("exp", x), real)
+    return real, _imaginary_of_exp(r, x, y, sine)
+
+
+def _expm1(r: Real, z: Pair) -> Pair:
+    """Real part e**x cos y - 1 = (e**x - 1) cos y - 2 sin(y/2)**2."""
+    x, y = z
+    half = r.fn("sin", r.mul(y, 0.5))
+    less = r.fma(r.mul(half, -2.0), half, r.mul(r.fn("expm1", x), r.fn("cos", y)))
+    whole, imaginary = _exp(r, z)
+    real = r.where(r.test("ogt", x, _SHIFT), whole, less)
+    real = r.where(r.test("oeq", y, 0.0), r.fn("expm1", x), real)
+    return r.where(r.test("oeq", x, -math.inf), -1.0, real), imaginary
+
+
+def _log(r: Real, z: Pair) -> Pair:
+    (a, b), power, size = _scaled(r, z)
+    large, small = r.larger(a, b), r.smaller(a, b)
+    # near the unit circle: log |z| = log1p(|z|**2 - 1) / 2
+    near = r.mul(r.fn("log1p", r.fma(small, small, r.mul(r.sub(large, 1.0), r.add(large, 1.0)))), 0.5)
+    shift = r.where(
+        r.test("oeq", power, 1.0),
+        0.0,
+        r.where(r.test("olt", power, 1.0), 600 * math.log(2.0), -600 * math.log(2.0)),
+    )
+    far = r.add(r.fn("log", size), shift)
+    unit = r.both(r.test("ogt", size, 0.7), r.test("olt", size, 1.8))
+    unit = r.both(unit, r.test("oeq", power, 1.0))
+    return r.where(unit, near, far), r.atan2(z[1], z[0])
+
+
+def _log1p(r: Real, z: Pair) -> Pair:
+    x, y = z
+    whole = _log(r, (r.add(x, 1.0), y))
+    near = r.mul(r.fn("log1p", r.fma(y, y, r.mul(x, r.add(x, 2.0)))), 0.5)
+    close = r.both(r.test("olt", r.fn("absf", x), 0.5), r.test("olt", r.fn("absf", y), 0.5))
+    # a real number keeps all its digits
+    alone = r.where(r.test("ogt", x, -1.0), r.fn("log1p", x), whole[0])
+    return r.where(r.test("oeq", y, 0.0), alone, r.where(close, near, whole[0])), whole[1]
+
+
+def _root(r: Real, z: Pair) -> tuple[Pair, ir.Value, ir.Value]:
+    """(square root of z times a power of four, that power's root, the modulus times that power)."""
+    (a, b), power, size = _scaled(r, z)
+    half = r.fn("sqrt", r.mul(r.add(a, size), 0.5))  # the larger part
+    other = r.where(r.test("oeq", half, 0.0), 0.0, r.div(r.mul(b, 0.5), half))
+    right = r.test("oge", r.signed(1.0, z[0]), 0.0)
+    root = (r.where(right, half, other), r.signed(r.where(right, other, half), z[1]))
+    side = r.where(
+        r.test("oeq", power, 1.0), 1.0, r.where(r.test("olt", power, 1.0), _SCALE**-0.5, _SCALE**0.5)
+    )
+    return root, side, size
+
+
+def _sqrt(r: Real, z: Pair) -> Pair:
+    root, side, _ = _root(r, z)
+    real, imaginary = r.div(root[0], side), r.div(root[1], side)
+    up = r.infinite(z[1])
+    return r.where(up, math.inf, real), r.where(up, z[1], imaginary)
+
+
+def _rsqrt(r: Real, z: Pair) -> Pair:
+    """conj(sqrt(z)) / |z|; an infinity has the inverse 0, and 0 an infinite one without direction."""
+    root, side, size = _root(r, z)
+    infinite = r.test("oeq", size, math.inf)
+    real = r.mul(r.div(root[0], size), side)
+    imaginary = r.mul(r.div(r.neg(root[1]), size), side)
+    zero = r.test("oeq", size, 0.0)
+    real = r.where(infinite, 0.0, r.where(zero, math.inf, real))
+    return real, r.where(infinite, r.signed(0.0, r.neg(z[1])), r.where(zero, math.nan, imaginary))
+
+
+def _cbrt(r: Real, z: Pair) -> Pair:
+    """The principal root: a third of the angle."""
+    _, power, scaled = _scaled(r, z)
+    side = r.where(r.test("oeq", power, 1.0), 1.0, r.where(r.test("olt", power, 1.0), 2.0**-200, 2.0**200))
+    size, angle = r.div(r.fn("cbrt", scaled), side), r.div(r.atan2(z[1], z[0]), 3.0)
+    real, imaginary = r.mul(size, r.fn("cos", angle)), r.mul(size, r.fn("sin", angle))
+    return real, r.where(r.test("oeq", angle, 0.0), r.signed(0.0, z[1]), imaginary)
+
+
+def _cosh_sinh(r: Real, x: ir.Value, factors: Pair) -> Pair:
+    """cosh(x) times the first factor and sinh(x) times the second."""
+    big = r.test("ogt", r.fn("absf", x), _SHIFT)
+    size = r.fn("absf", x)
+    small, rest = _exp_parts(r, size)
+    grown = [r.mul(r.mul(small, f), r.mul(rest, 0.5)) for f in factors]
+    far = (grown[0], r.mul(grown[1], r.signed(1.0, x)))
+    near = (r.mul(r.fn("cosh", x), factors[0]), r.mul(r.fn("sinh", x), factors[1]))
+    return r.where(big, far[0], near[0]), r.where(big, far[1], near[1])
+
+
+def _cosh(r: Real, z: Pair) -> Pair:
+    x, y = z
+    real, imaginary = _cosh_sinh(r, x, (r.fn("cos", y), r.fn("sin", y)))
+    real = r.where(r.both(r.infinite(x), r.no_number(y)), math.inf, real)
+    # a part that is zero stays one beside an infinity or NaN
+    flat = r.either(r.test("oeq", x, 0.0), r.test("oeq", y, 0.0))
+    flat = r.both(flat, r.test("uno", imaginary, imaginary))
+    return real, r.where(flat, r.mul(r.signed(1.0, x), r.signed(0.0, y)), imaginary)
+
+
+def _sinh(r: Real, z: Pair) -> Pair:
+    x, y = z
+    imaginary, real = _cosh_sinh(r, x, (r.fn("sin", y), r.fn("cos", y)))
+    wild = r.no_number(y)
+    real = r.where(r.both(r.either(r.infinite(x), r.test("oeq", x, 0.0)), wild), x, real)
+    return real, r.where(r.test("oeq", y, 0.0), y, imaginary)
+
+
+def _tanh(r: Real, z: Pair) -> Pair:
+    x, y = z
+    size, wild = r.fn("absf", x), r.no_number(y)
+    tangent, sine = r.fn("tan", y), r.fn("sinh", x)
+    beta = r.fma(tangent, tangent, 1.0)
+    rho = r.fn("sqrt", r.fma(sine, sine, 1.0))
+    below = r.fma(r.mul(beta, sine), sine, 1.0)
+    real, imaginary = r.div(r.mul(r.mul(beta, rho), sine), below), r.div(tangent, below)
+    # far out the real part is 1, and the imaginary one 2 sin(2 y) e**(-2 |x|)
+    far = r.both(r.test("ogt", size, 20.0), r.either(r.infinite(x), r.test("oeq", r.sub(y, y), 0.0)))
+    decay = r.mul(r.mul(r.fn("sin", y), r.fn("cos", y)), r.mul(r.fn("exp", r.mul(size, -2.0)), 4.0))
+    real = r.where(far, r.signed(1.0, x), r.where(r.test("oeq", x, 0.0), x, real))
+    imaginary = r.where(far, r.where(wild, r.signed(0.0, y), decay), imaginary)
+    return real, r.where(r.test("oeq", y, 0.0), y, imaginary)
+
+
+def _turned(function: Callable[[Real, Pair], Pair]) -> Callable[[Real, Pair], Pair]:
+    """f(z) = -i g(i z): sin from sinh, tan from tanh."""
+
+    def turned(r: Real, z: Pair) -> Pair:
+        real, imaginary = function(r, (r.neg(z[1]), z[0]))
+        return imaginary, r.neg(real)
+
+    return turned
+
+
+def _cos(r: Real, z: Pair) -> Pair:
+    return _cosh(r, (r.neg(z[1]), z[0]))
+
+
+def _reciprocal_sum(r: Real, numerator: Pair, z: Pair) -> Pair:
+    """numerator / (1 + z) for |z| <= 1."""
+    a, b = r.add(z[0], 1.0), z[1]
+    size = r.fma(a, a, r.mul(b, b))
+    x, y = numerator
+    return r.div(r.fma(x, a, r.mul(y, b)), size), r.div(r.sub(r.mul(y, a), r.mul(x, b)), size)
+
+
+def _logistic(r: Real, z: Pair) -> Pair:
+    """1 / (1 + e**-z), or e**z / (1 + e**z) on the left: the exponential does not grow."""
+    left = r.test("olt", z[0], 0.0)
+    power = _exp(r, (r.where(left, z[0], r.neg(z[0])), r.where(left, z[1], r.neg(z[1]))))
+    return _reciprocal_sum(r, (r.where(left, power[0], 1.0), r.where(left, power[1], 0.0)), power)
+
+
+def _power(r: Real, z: Pair, w: Pair) -> Pair:
+    """e**(w log z); 0**w is 0 for Re w > 0, and z**0 is 1."""
+    length, angle = _log(r, z)
+    real = r.sub(r.mul(w[0], length), r.mul(w[1], angle))
+    imaginary = r.fma(w[1], length, r.mul(w[0], angle))
+    result = _exp(r, (real, imaginary))
+    none = r.both(r.test("oeq", w[0], 0.0), r.test("oeq", w[1], 0.0))
+    nothing = r.both(r.test("oeq", z[0], 0.0), r.test("oeq", z[1], 0.0))
+    nothing = r.both(nothing, r.test("ogt", w[0], 0.0))
+    parts = [r.where(nothing, 0.0, p) for p in result]
+    return r.where(none, 1.0, parts[0]), r.where(none, 0.0, parts[1])
+
+
+#: op -> function of one number
+UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
+    "cbrt": _cbrt,
+    "cos": _cos,
+    "cosh": _cosh,
+    "exp": _exp,
+    "expm1": _expm1,
+    "log": _log,
+    "log1p": _log1p,
+    "logistic": _logistic,
+    "rsqrt": _rsqrt,
+    "sign": _sign,
+    "sin": _turned(_sinh),
+    "sinh": _sinh,
+    "sqrt": _sqrt,
+    "tan": _turned(_tanh),
+    "tanh": _tanh,
+}
+
+
+#: functions whose real part has the sign of the argument's, and the sign that their imaginary part takes from there
+SIDES: dict[str, tuple[bool, float]] = {
+    "acos": (False, -1.0),
+    "acosh": (False, 1.0),
+    "asin": (True, 1.0),
+    "asinh": (True, 1.0),
+    "atan": (True, 1.0),
+    "atanh": (True, 1.0),
+}
+
+
+def with_sides(e: Emitter, name: str, z: ir.Value, value: ir.Value) -> ir.Value:
+    """``value`` of the function ``name`` of ``SIDES`` at ``z``, on the side of the branch cut that zeros of z tell."""
+    part = ir.ComplexType(z.type).element_type
+    (x, y), (real, imaginary) = ([e.one(op, [v], part) for op in ("complex.re", "complex.im")] for v in (z, value))
+    odd, sign = SIDES[name]
+    real = e.bin("math.copysign", real, x) if odd else real
+    imaginary = e.bin("math.copysign", imaginary, y if sign > 0 else e.unary("arith.negf", y))
+    return e.one("complex.create", [real, imaginary], z.type)
+
+
+def parts(e: Emitter, z: ir.Value) -> Pair:
+    """Real and imaginary part in f64."""
+    part = ir.ComplexType(z.type).element_type
+    return (
+        e.to_float(e.one("complex.re", [z], part), ir.F64Type.get()),
+        e.to_float(e.one("complex.im", [z], part), ir.F64Type.get()),
+    )
+
+
+def _join(e: Emitter, pair: Pair, type_: ir.Type) -> ir.Value:
+    part = ir.ComplexType(type_).element_type
+    return e.one("complex.create", [e.to_float(p, part) for p in pair], type_)
+
+
+def unary(e: Emitter, name: str, z: ir.Value) -> ir.Value:
+    """The function ``name`` of ``UNARY`` of ``z``."""
+    return _join(e, UNARY[name](Real(e), parts(e, z)), z.type)
+
+
+def absolute(e: Emitter, z: ir.Value) -> ir.Value:
+    """|z| without overflow; infinite where a part is."""
+    return e.to_float(modulus(Real(e), parts(e, z)), ir.ComplexType(z.type).element_type)
+
+
+def power(e: Emitter, z: ir.Value, w: ir.Value) -> ir.Value:
+    return _join(e, _power(Real(e), parts(e, z), parts(e, w)), z.type)
