@@ -5,6 +5,8 @@ The expected values come from the operations' definitions.
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -16,7 +18,42 @@ INF, NAN = float("inf"), float("nan")
 
 
 def run(text: str, *arrays: np.ndarray) -> list[np.ndarray]:
-    return [np.asarray(r) for r in kc.compile(text)(*arrays)]
+    """The results for ``arrays``, given as arguments and again as constants, which folding must not change."""
+    results = [np.asarray(r) for r in kc.compile(text)(*arrays)]
+    if arrays and "?" not in text.partition("{")[0]:
+        for constant, argument in zip(kc.compile(with_constants(text, arrays))(), results, strict=True):
+            same(np.asarray(constant), argument)
+    return results
+
+
+def with_constants(text: str, arrays: tuple[np.ndarray, ...]) -> str:
+    """The module with a ``main`` that hands constants to the one it had."""
+    types, results = re.search(r"@main\((.*?)\)\s*->\s*(\([^)]*\)|\S+)\s*\{", text, re.DOTALL).groups()
+    kinds = re.findall(r"tensor<[^>]*>", types)
+    outs = re.findall(r"tensor<[^>]*>", results)
+    lines = [
+        f"%c{k} = stablehlo.constant dense<{literal(array)}> : {kind}"
+        for k, (array, kind) in enumerate(zip(arrays, kinds, strict=True))
+    ]
+    names = ", ".join(f"%c{k}" for k in range(len(kinds)))
+    returned = ", ".join(f"%r#{k}" for k in range(len(outs)))
+    body = (
+        "\n".join(lines) + f"\n%r:{len(outs)} = func.call @inner({names}) : ({', '.join(kinds)}) -> ({', '.join(outs)})"
+    )
+    head = f"func.func @main() -> ({', '.join(outs)}) {{\n{body}\nreturn {returned} : {', '.join(outs)}\n}}\n"
+    return head + text.replace("func.func @main", "func.func private @inner", 1)
+
+
+def literal(array: np.ndarray) -> str:
+    if array.size == 0:
+        return ""
+    if array.dtype.kind in "iu":
+        words = [str(int(v)) for v in array.reshape(-1)]
+    else:
+        words = [f"0x{int(b):0{2 * array.itemsize}X}" for b in array.reshape(-1).view(f"u{array.itemsize}")]
+    if array.ndim == 0:
+        return words[0]
+    return str(np.array(words, object).reshape(array.shape).tolist()).replace("'", "")
 
 
 def same(actual: np.ndarray, expected: np.ndarray | list) -> None:
@@ -293,6 +330,103 @@ def test_dynamic_sort_leaves_its_operand_alone():
     payload, iota = run(text, np.array([4], I32))
     same(payload, [3, 2, 1, 0])
     same(iota, [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize(("first", "second"), [(-128, -1), (127, 1), (100, 100)])
+def test_sums_without_overflow_stay_defined_when_they_are_merged(first: int, second: int):
+    text = f"""
+    func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> {{
+      %e = tensor.empty() : tensor<4xi8>
+      %r = linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+          iterator_types = ["parallel"]}} ins(%x : tensor<4xi8>) outs(%e : tensor<4xi8>) {{
+      ^bb0(%v: i8, %o: i8):
+        %a = arith.constant {first} : i8
+        %b = arith.constant {second} : i8
+        %t = arith.addi %v, %a overflow<nsw> : i8
+        %s = arith.addi %t, %b overflow<nsw> : i8
+        linalg.yield %s : i8
+      }} -> tensor<4xi8>
+      return %r : tensor<4xi8>
+    }}"""
+    x = np.array([1, 0, 5, -1], np.int8)
+    same(run(text, x)[0], x + np.int8(first) + np.int8(second))
+
+
+def test_a_transpose_into_what_it_reads():
+    text = """
+    func.func @main(%x: tensor<?x?xi64>, %c: i1) -> tensor<?x?xi64> {
+      %v = scf.if %c -> tensor<?x?xi64> {
+        scf.yield %x : tensor<?x?xi64>
+      } else {
+        %zero = arith.constant 0 : index
+        %n = tensor.dim %x, %zero : tensor<?x?xi64>
+        %e = tensor.empty(%n, %n) : tensor<?x?xi64>
+        scf.yield %e : tensor<?x?xi64>
+      }
+      %r = linalg.transpose ins(%v : tensor<?x?xi64>) outs(%v : tensor<?x?xi64>) permutation = [1, 0]
+      return %r : tensor<?x?xi64>
+    }"""
+    exe = kc.compile(text)
+    for n in (2, 17):
+        x = np.arange(n * n).reshape(n, n)
+        same(np.asarray(exe(x, True)[0]), x.T.copy())
+        same(x, np.arange(n * n).reshape(n, n))
+
+
+def test_that_transpose_of_a_constant():
+    text = """
+    func.func @main() -> (i64, i64, i64, i64) {
+      %k = arith.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>
+      %true = arith.constant true
+      %x = tensor.cast %k : tensor<2x2xi64> to tensor<?x?xi64>
+      %v = scf.if %true -> tensor<?x?xi64> {
+        scf.yield %x : tensor<?x?xi64>
+      } else {
+        scf.yield %x : tensor<?x?xi64>
+      }
+      %r = linalg.transpose ins(%v : tensor<?x?xi64>) outs(%v : tensor<?x?xi64>) permutation = [1, 0]
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %a = tensor.extract %r[%c0, %c0] : tensor<?x?xi64>
+      %b = tensor.extract %r[%c0, %c1] : tensor<?x?xi64>
+      %c = tensor.extract %r[%c1, %c0] : tensor<?x?xi64>
+      %d = tensor.extract %r[%c1, %c1] : tensor<?x?xi64>
+      return %a, %b, %c, %d : i64, i64, i64, i64
+    }"""
+    assert [int(r) for r in kc.compile(text)()] == [1, 3, 2, 4]
+
+
+@pytest.mark.parametrize("cast", ["cast_signed", "cast_unsigned"])
+@pytest.mark.parametrize(
+    ("left", "right", "a", "b"),
+    [("f16", "f64", -66.9375, -113.37), ("f32", "f32", -3.5, 2.0)],
+)
+def test_floats_that_are_multiplied_as_integers(cast: str, left: str, right: str, a: float, b: float):
+    """Each factor is cut to an integer first; a negative one is the same signed or not, since the sum wraps."""
+    m, k, n = (16, 8, 32) if left == "f16" else (64, 64, 64)
+    out = f"tensor<{m}x{n}xi32>"
+    text = f"""
+    func.func @main(%x: tensor<{m}x{k}x{left}>, %y: tensor<{k}x{n}x{right}>, %z: {out}) -> {out} {{
+      %r = linalg.matmul {{cast = #linalg.type_fn<{cast}>}}
+        ins(%x, %y : tensor<{m}x{k}x{left}>, tensor<{k}x{n}x{right}>) outs(%z : {out}) -> {out}
+      return %r : {out}
+    }}"""
+    types = {"f16": np.float16, "f32": F32, "f64": np.float64}
+    x, y, z = np.full((m, k), a, types[left]), np.full((k, n), b, types[right]), np.full((m, n), 22, I32)
+    same(np.asarray(kc.compile(text)(x, y, z)[0]), np.full((m, n), 22 + k * int(x[0, 0]) * int(y[0, 0]), I32))
+
+
+def test_offsets_beyond_32_bits_are_computed_in_64():
+    text = """
+    func.func @main(%x: tensor<320x7864320xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<1x8xf32> {
+      %0 = stablehlo.dynamic_slice %x, %i, %j, sizes = [1, 8]
+        : (tensor<320x7864320xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+      return %0 : tensor<1x8xf32>
+    }"""
+    lowered = str(kc.lower(text, to="llvm"))
+    assert re.search(r"llvm\.(mul|getelementptr)", lowered)
+    assert not re.search(r"llvm\.mul .* : i32", lowered)
+    assert "7864320 : i32" not in lowered
 
 
 def test_a_long_chain_compiles_in_near_linear_time():
