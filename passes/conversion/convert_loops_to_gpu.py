@@ -23,8 +23,9 @@ class ConvertLoopsToGpu(Pass):
     independent become threads: ``scf.parallel``, and ``scf.for`` when every buffer that the body writes is only
     accessed at an index that is the loop's variable (or a fixed one-to-one function of it). These may be the outermost
     loops of the nest, or loops further in that are independent over all iterations of those around them: each thread
-    then runs the outer ones (a scatter of rows: a thread per column). Loops that are marked ``kc.independent`` (the
-    chunks of a sort) or ``kc.unique`` (the updates of a scatter with unique indices) count as such.
+    then runs the outer ones (a scatter of rows: a thread per column; a scan of planes: a thread per column and plane).
+    Loops that are marked ``kc.independent`` (the chunks of a sort) or ``kc.unique`` (the updates of a scatter with
+    unique indices) count as such.
 
     Where the only writes are updates such as ``x[k] = f(x[k], v)`` they are done atomically (by one instruction, or a
     loop around compare-and-swap) and all loops become threads. Where the only writes are stores ``x[k] = v`` of what
@@ -80,13 +81,12 @@ class ConvertLoopsToGpu(Pass):
         for update in plan.updates:
             make_atomic(update)
         with ir.InsertionPoint(op):
-            if self._points(op, plan) is None or not plan.serial:
-                op.erase()
+            self._points(op, plan)
 
-    def _points(self, op: Any, plan: nests.Plan, finish: Callable[[Arith, Extent], None] | None = None) -> Any:
-        """Launch one thread per iteration of ``plan.parallel``; ``finish`` gets the iteration's number."""
+    def _points(self, op: Any, plan: nests.Plan, finish: Callable[[Arith, Extent], None] | None = None) -> None:
+        """Launch one thread per iteration of the plan's loops, in place of ``op``; ``finish`` gets its number."""
         a = Arith(op.location)
-        bounds = [bound for loop in plan.parallel for bound in nests.bounds(loop)]
+        bounds = [bound for loop in plan.loops for bound in nests.bounds(loop)]
         extents: list[Extent] = [a.trip_count(lower, upper, step) for lower, upper, step in bounds]
 
         def body(inner: Arith, at: list[Extent]) -> None:
@@ -99,27 +99,25 @@ class ConvertLoopsToGpu(Pass):
                 inner.value(inner.add(lower, inner.mul(i, step)))
                 for i, (lower, _, step) in zip(at, bounds, strict=True)
             ]
-            if plan.serial:
-                nests.move_serial(op, plan.parallel, ivs)
-            else:
-                nests.inline(plan.parallel, ivs)
+            nests.move_nest(op, plan.groups, ivs)
 
-        return launch_points(op.location, extents, body, self.block)
+        if launch_points(op.location, extents, body, self.block) is None:
+            op.erase()
 
     def _last_writer(self, op: Any, plan: nests.Plan) -> None:
         """Two launches of the nest: the first finds for every place which iteration comes last, the second stores."""
         with ir.InsertionPoint(op):
             a = Arith(op.location)
-            last = LastWriter(a, plan.stores, nests.trips(plan.parallel, 1 << 31), self.block)
+            last = LastWriter(a, plan.stores, nests.trips(plan.loops, 1 << 31), self.block)
             search = op.clone().operation
             copy = nests.plan(search)
             assert copy is not None and copy.stores, "a copy of a nest has the nest's plan"
             self._points(search, copy, lambda _, linear: last.claim(copy.stores, linear))
-            search.erase()
-            self._points(op, plan, lambda _, linear: last.guard(plan.stores, linear))
+        after = ir.InsertionPoint.after(op)
         with ir.InsertionPoint(op):
-            last.free(a)
-        op.erase()
+            self._points(op, plan, lambda _, linear: last.guard(plan.stores, linear))
+        with after:
+            last.free(Arith(a.location))
 
     def _single(self, op: Any) -> None:
         """Move ``op`` into a kernel of one thread; its results come back through device buffers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kc.bindings import ir
@@ -96,16 +96,25 @@ def _known(value: Any) -> Extent:
 
 
 class Plan(NamedTuple):
-    """How a nest runs on the device: ``parallel`` loops become threads; each runs the ``serial`` loops around them.
+    """How a nest runs on the device: a thread for each combination of iterations of ``groups``.
 
-    What makes iterations independent that meet in a place: ``updates`` are to be done atomically, and of ``stores``
-    to one place only the last is to happen.
+    Loops of a group run over the same numbers; a thread takes one of them, in all of the group's loops. It runs the
+    other loops as they are. What makes iterations independent that meet in a place: ``updates`` are to be done
+    atomically, and of ``stores`` to one place only the last is to happen.
     """
 
-    serial: list[Any]
-    parallel: list[Any]
+    groups: list[list[Any]]
     updates: list[Update]
     stores: list[Any]
+
+    @property
+    def loops(self) -> list[Any]:
+        """One loop of every group."""
+        return [group[0] for group in self.groups]
+
+
+def _alone(loops: Iterable[Any]) -> list[list[Any]]:
+    return [[loop] for loop in loops]
 
 
 #: on the loops of a nest: no two iterations write the same place; iterations have nothing to do with each other
@@ -117,11 +126,11 @@ _ENOUGH, _FEW = 128, 256
 def plan(op: Any) -> Plan | None:
     """The plan for the loop ``op``; None when only one thread can run it.
 
-    In order of preference: the outermost loops are independent, or said to be; loops further in are, over all
-    iterations of those around them (the columns of a scatter of rows), give threads enough and the ones around them
-    are short; every write is an update that can be atomic, or a store of which the last can be told. Then come loops
-    further in, whatever they give. So float additions, which commute only up to rounding, are done in order where
-    that costs little.
+    In order of preference: the outermost loops are independent, or said to be (and loops further in can be shared out
+    too: the columns of a scan of rows); loops further in are independent over all iterations of those around them (the
+    columns of a scatter of rows), give threads enough and the ones around them are short; every write is an update
+    that can be atomic, or a store of which the last can be told. Then come loops further in, whatever they give. So
+    float additions, which commute only up to rounding, are done in order where that costs little.
     """
     if op.name not in ("scf.for", "scf.parallel"):
         return None
@@ -131,10 +140,11 @@ def plan(op: Any) -> Plan | None:
     if UNIQUE in marked and any(_reads_elsewhere(accesses, access) for access in accesses if access.stores):
         marked.remove(UNIQUE)
     if marked:
-        return Plan([], list(itertools.takewhile(lambda loop: marked[0] in loop.attributes, chain)), [], [])
+        return Plan(_alone(itertools.takewhile(lambda loop: marked[0] in loop.attributes, chain)), [], [])
     leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
+    shared = _shared_out(op, accesses, leading)
     if leading:
-        return Plan([], leading, [], [])
+        return Plan([*_alone(leading), *shared], [], [])
     inner: list[Any] = []
     start = next((k for k, loop in enumerate(chain) if _is_independent(loop, accesses, op)), None)
     if start is not None:
@@ -143,10 +153,59 @@ def plan(op: Any) -> Plan | None:
     stores = find_stores(accesses) if chain and not updates else None
     in_order = bool(inner) and trips(inner, _ENOUGH) >= _ENOUGH and trips(chain[:start], _FEW + 1) <= _FEW
     if updates and (not in_order or all(update.is_exact for update in updates)):
-        return Plan([], chain, updates, [])
+        return Plan(_alone(chain), updates, [])
     if stores and not in_order:
-        return Plan([], chain, [], stores)
-    return Plan(chain[: start or 0], inner, [], []) if inner else None
+        return Plan(_alone(chain), [], stores)
+    groups = _alone(inner) or shared
+    return Plan(groups, [], []) if groups else None
+
+
+def _shared_out(op: Any, accesses: Sequence[Access], leading: Sequence[Any]) -> list[list[Any]]:
+    """Groups of loops inside ``op``, but the ``leading`` ones, of which a thread can take one iteration each.
+
+    A group is all loops whose variables are the indices, at one position, of every access to the buffers that ``op``
+    writes. What happens at different values of them then happens in different places.
+    """
+    written = {a.root for a in accesses if a.stores}
+    inside = [a for a in accesses if a.root in written]
+    buffers = {a.root: a.buffer for a in inside}
+    if not inside or any(a.buffer != buffers[a.root] or _defined_in(a.buffer, op) for a in inside):
+        return []
+    groups: list[list[Any]] = []
+    for position in range(min(len(a.at) for a in inside)):
+        loops: list[Any] = []
+        for access in inside:
+            loop = _loop_of(access.at[position], op)
+            if loop is None or loop in leading or any(loop in group for group in groups):
+                break
+            if loop not in loops:
+                loops.append(loop)
+        else:
+            if loops and _is_group(op, loops):
+                groups.append(loops)
+    return groups
+
+
+def _loop_of(index: Any, op: Any) -> Any:
+    """The ``scf.for`` without results in (or at) ``op`` whose variable ``index`` is."""
+    if not isinstance(index, ir.BlockArgument) or index.arg_number != 0:
+        return None
+    loop = index.owner.owner.operation
+    return loop if loop.name == "scf.for" and not len(loop.results) and _defined_in(index, op) else None
+
+
+def _is_group(op: Any, loops: Sequence[Any]) -> bool:
+    """Whether ``loops`` run over the same numbers, known before ``op``, and none of them in another one."""
+    first = bounds(loops[0])
+    if any(_defined_in(value, op) for bound in first for value in bound if not isinstance(value, int)):
+        return False
+    if any(bounds(loop) != first for loop in loops[1:]):
+        return False
+    return not any(loop != other and _is_in(loop, other) for loop in loops for other in loops)
+
+
+def _is_in(loop: Any, other: Any) -> bool:
+    return _defined_in(loop.regions[0].blocks[0].arguments[0], other)
 
 
 def _reads_elsewhere(accesses: Sequence[Access], written: Access) -> bool:
@@ -236,32 +295,18 @@ def trips(loops: Sequence[Any], unknown: int) -> int:
     return total
 
 
-def move_serial(op: Any, loops: Sequence[Any], variables: Sequence[Any]) -> None:
-    """Move the nest ``op`` to the ambient insertion point, with ``loops`` in it replaced by one iteration of each."""
+def move_nest(op: Any, groups: Sequence[Sequence[Any]], variables: Sequence[Any]) -> None:
+    """Move the nest ``op`` to the ambient insertion point, with one iteration in place of each loop of ``groups``."""
     op.detach_from_parent()
     ir.InsertionPoint.current.insert(op)
     values = list(variables)
-    for loop in loops:
-        block = loop.regions[0].blocks[0]
-        for argument in list(block.arguments):
-            argument.replace_all_uses_with(values.pop(0))
-        for inner in [o.operation for o in block.operations][:-1]:
-            inner.move_before(loop)
-        loop.erase()
-
-
-def inline(loops: Sequence[Any], variables: Sequence[Any]) -> None:
-    """Move the body of a nest to the ambient insertion point with ``variables`` in place of the loops' own."""
-    here = ir.InsertionPoint.current
-    values = list(variables)
-    for position, loop in enumerate(loops):
-        block = loop.regions[0].blocks[0]
-        arguments = list(block.arguments)
-        for argument in arguments:
-            argument.replace_all_uses_with(values.pop(0))
-        ops = [o.operation for o in block.operations][:-1]
-        inner = loops[position + 1] if position + 1 < len(loops) else None
-        for op in ops:
-            if inner is None or op != inner:
-                op.detach_from_parent()
-                here.insert(op)
+    for loops in groups:
+        count = len(loops[0].regions[0].blocks[0].arguments)
+        for loop in loops:
+            block = loop.regions[0].blocks[0]
+            for argument, value in zip(list(block.arguments), values[:count], strict=True):
+                argument.replace_all_uses_with(value)
+            for inner in [o.operation for o in block.operations][:-1]:
+                inner.move_before(loop)
+            loop.erase()
+        values = values[count:]

@@ -323,3 +323,66 @@ func.func @entangled(%x: memref<10xf32>, %y: memref<10xf32>, %at: memref<?xindex
   }
   return
 }
+
+// -----
+
+// A scan of planes: rows in order, but every column is on its own in both loops over columns: a thread takes one column
+// of one plane.
+// CHECK-LABEL: func.func @planes
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c12,
+// CHECK: scf.if
+// CHECK: %[[J:.*]] = arith.index_castui
+// CHECK: %[[B:.*]] = arith.index_castui
+// CHECK: memref.load %{{.*}}[%[[B]], %c0, %[[J]]]
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[B]], %c0, %[[J]]]
+// CHECK: scf.for %[[K:.*]] = %c1 to %c7 step %c1 {
+// CHECK-NEXT: %[[L:.*]] = arith.subi %[[K]], %c1
+// CHECK: memref.load %{{.*}}[%[[B]], %[[L]], %[[J]]]
+// CHECK-NOT: scf.for
+// CHECK: gpu.terminator
+// Columns that look at their neighbours are not on their own: a thread takes a plane.
+// CHECK-LABEL: func.func @neighbours
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c1, {{.*}} threads({{.*}}) in (%{{.*}} = %c32,
+// CHECK: scf.for
+// CHECK: scf.for
+func.func @planes(%x: memref<10x7x300xf32>, %y: memref<10x7x300xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c10 = arith.constant 10 : index
+  %c300 = arith.constant 300 : index
+  scf.for %b = %c0 to %c10 step %c1 {
+    scf.for %j = %c0 to %c300 step %c1 {
+      %v = memref.load %x[%b, %c0, %j] : memref<10x7x300xf32>
+      memref.store %v, %y[%b, %c0, %j] : memref<10x7x300xf32>
+    }
+    scf.for %k = %c1 to %c7 step %c1 {
+      %l = arith.subi %k, %c1 : index
+      scf.for %j = %c0 to %c300 step %c1 {
+        %v = memref.load %x[%b, %k, %j] : memref<10x7x300xf32>
+        %w = memref.load %y[%b, %l, %j] : memref<10x7x300xf32>
+        %s = arith.addf %v, %w : f32
+        memref.store %s, %y[%b, %k, %j] : memref<10x7x300xf32>
+      }
+    }
+  }
+  return
+}
+func.func @neighbours(%y: memref<10x7x300xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c10 = arith.constant 10 : index
+  %c300 = arith.constant 300 : index
+  scf.for %b = %c0 to %c10 step %c1 {
+    scf.for %k = %c1 to %c7 step %c1 {
+      %l = arith.subi %k, %c1 : index
+      scf.for %j = %c1 to %c300 step %c1 {
+        %m = arith.subi %j, %c1 : index
+        %w = memref.load %y[%b, %l, %m] : memref<10x7x300xf32>
+        memref.store %w, %y[%b, %k, %j] : memref<10x7x300xf32>
+      }
+    }
+  }
+  return
+}
