@@ -54,6 +54,11 @@ class Executable:
         """Run another public function of the program."""
         return self.program.run(entry, *arrays)
 
+    @property
+    def processes(self) -> int:
+        """For how many processes the program is (``mhlo.num_replicas`` times ``mhlo.num_partitions`` of the module)."""
+        return int(self.manifest.get("num_replicas", 1)) * int(self.manifest.get("num_partitions", 1))
+
     def run_parallel(self, arguments: Sequence[Sequence[Any]], **options: Any) -> list[tuple[Any, ...]]:
         """Run as several processes that work together, one per element of ``arguments``; gives the results of each.
 

@@ -31,6 +31,7 @@ RUNTIME_SYMBOLS = frozenset({
     "memcpy", "memmove", "memset", "memcmp", "kc_raise", "kc_fail_check", "kc_custom_call", "kc_random_state",
     "kc_replica_id", "kc_partition_id", "kc_num_replicas", "kc_num_partitions", "kc_all_gather", "kc_all_reduce",
     "kc_all_to_all", "kc_broadcast", "kc_permute", "kc_send", "kc_recv", "kc_infeed", "kc_outfeed", "kc_run_parallel",
+    "kc_print",
     "kc_gpu_launch", "kc_gpu_tensor_map_encode", "kc_gpu_memcpy_d2h", "kc_gpu_memcpy_h2d", "kc_gpu_memcpy_d2d",
     "kc_gpu_memset",
     "__kmpc_fork_call", "__kmpc_push_num_threads", "__kmpc_global_thread_num", "__kmpc_barrier",

@@ -57,6 +57,7 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function. Results are JAX arrays, or NumPy arrays when every array argument is one of NumPy's.
 
+        A function for several devices (``jax.shard_map``) runs as that many processes (``Executable.run_parallel``).
         Raises as ``kc.compile`` and ``kc.Executable`` do.
         """
         jax = _import_jax()
@@ -66,8 +67,13 @@ class Jitted:
             _as_array(jax, leaves[k], dtype, _wants_numpy(leaves))
             for k, dtype in zip(traced.kept, traced.dtypes, strict=True)
         ]
-        results = executable(*arrays)
-        if not arrays and not _wants_numpy(leaves):
+        processes = executable.processes
+        if processes > 1:  # whole arrays in, whole arrays out, the same on every process (kc-expand-manual-sharding)
+            arrays = [_whole(array) for array in arrays]
+            results = executable.run_parallel([arrays] * processes)[0]
+        else:
+            results = executable(*arrays)
+        if (not arrays or processes > 1) and not _wants_numpy(leaves):
             results = tuple(jax.numpy.asarray(r) for r in results)
         wrapped = [_as_result(jax, r, dtype) for r, dtype in zip(results, traced.out_dtypes, strict=True)]
         return jax.tree.unflatten(traced.out_tree, wrapped)
@@ -290,6 +296,13 @@ def _wants_numpy(leaves: Sequence[Any]) -> bool:
 
     arrays = [x for x in leaves if hasattr(x, "shape") and hasattr(x, "dtype")]
     return bool(arrays) and all(isinstance(x, (np.ndarray, np.generic)) for x in arrays)
+
+
+def _whole(array: Any) -> Any:
+    """An array, which JAX may have spread over devices, in the memory of the host."""
+    import numpy as np
+
+    return np.asarray(array)
 
 
 def _as_array(jax: Any, leaf: Any, dtype: Any, numpy: bool) -> Any:

@@ -132,7 +132,16 @@ def _parse(data: str | bytes, name: str) -> ir.Module:
     if isinstance(data, str):
         if not data.strip():
             raise InputError(f"{name} is empty: there is no MLIR module in it")
-        return parse_module(data, context, name)
+        try:
+            return parse_module(data, context, name)
+        except InputError as error:
+            if "sdy." not in data:
+                raise
+            raise InputError(
+                f"{name} is in part written in Shardy's dialect (sdy), which is not StableHLO's: lower the JAX function "
+                'with jax.config.update("jax_use_shardy_partitioner", False)',
+                error.diagnostics,
+            ) from None
     if not data.startswith(_MAGIC):
         try:
             return parse_module(data.decode(), context, name)

@@ -64,8 +64,8 @@ def fold_slots(
     ctx: PassContext,
     only_root: bool = False,
 ) -> ir.Value:
-    """``slots[0] op slots[1] op ...`` over the first axis, in this order and in the element type of ``result``, with the
-    shape of a slot.
+    """``slots[0] op slots[1] op ...`` over the first axis, in this order and in the element type of ``result``, of
+    the shape of a slot.
 
     ``size``: how many slots are used; or the runtime's facts, a ``tensor<2xi64>`` with that number and the place of
     this process in its group. ``only_root``: zeros for all but the first of a group.

@@ -8,9 +8,11 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
-from kc.passes.conversion._collective_call import call_runtime, static_shape
+from kc.passes.conversion._collective_call import call_runtime, dtype_of, static_shape
 from kc.passes.conversion._emit import Emitter
-from kc.rewrite import replace_op, walk_ops
+from kc.passes.conversion._movement import cast_elements
+from kc.passes.conversion._scalar import unsigned_flags
+from kc.rewrite import erase_op, replace_op, walk_ops
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +20,7 @@ class ConvertRunParallel(Pass):
     """``interpreter.run_parallel`` of StableHLO's reference interpreter to a host call that starts a thread a process.
 
     The named functions become (or stay) public: the runtime calls their entry points. Results must have static shapes.
-    ``interpreter.probe`` is the identity. Before / after::
+    ``interpreter.probe`` is the identity, ``interpreter.print`` a host call. Before / after::
 
         %r:2 = "interpreter.run_parallel"(%a, %b) {programs = [[@f], [@f]]}
             : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
@@ -31,9 +33,12 @@ class ConvertRunParallel(Pass):
     dialects: ClassVar[tuple[str, ...]] = ("func", "tensor")
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        for found in walk_ops(op, ("interpreter.probe", "interpreter.run_parallel")):
+        for found in walk_ops(op, ("interpreter.print", "interpreter.probe", "interpreter.run_parallel")):
             if found.name == "interpreter.probe":
                 replace_op(found, [found.operands[0]])
+            elif found.name == "interpreter.print":
+                _print(found)
+                erase_op(found)
             else:
                 replace_op(found, _convert(op, found, ctx))
 
@@ -77,6 +82,20 @@ def _convert(module: ir.Operation, op: ir.Operation, ctx: PassContext) -> list[i
     types = [*(r.type for r in op.results), *feeds]
     made = call_runtime(e, op, "kc_run_parallel", {"type": text}, list(op.operands), types, shapes, called)
     return made[: len(op.results)]
+
+
+def _print(op: ir.Operation) -> None:
+    """The runtime writes integers, f32, f64 and complex numbers; narrower floats are widened for it, which is exact."""
+    e = Emitter.before(op)
+    value = op.operands[0]
+    kind = ir.RankedTensorType(value.type)
+    if isinstance(kind.element_type, ir.FloatType) and kind.element_type.width < 32:
+        value = cast_elements(e, value, ir.F32Type.get())
+    unsigned = unsigned_flags(op)
+    is_unsigned = bool(unsigned) and unsigned[0]
+    dtype = dtype_of(ir.RankedTensorType(value.type).element_type, is_unsigned)
+    name = re.sub(r"i(\d+)>$", r"ui\1>", str(kind)) if is_unsigned else str(kind)
+    call_runtime(e, op, "kc_print", {"type": name, "dtype": dtype}, [value], [], [])
 
 
 def _symbols(attribute: ir.Attribute) -> list[str]:

@@ -32,7 +32,7 @@ class StablehloToSignless(Pass):
         for inner in walk_ops(op):
             if inner.name == "func.func":
                 found |= _mark_function(inner)
-            elif inner.name.split(".")[0] in ("stablehlo", "chlo"):
+            elif inner.name.split(".")[0] in ("stablehlo", "chlo", "interpreter"):
                 flags = [_unsigned(v.type) for v in (*inner.operands, *inner.results)]
                 if any(flags):
                     inner.attributes["kc.unsigned"] = ir.DenseBoolArrayAttr.get(flags)

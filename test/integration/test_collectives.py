@@ -452,6 +452,48 @@ def test_many_runs(mixed: kc.Executable) -> None:
             np.testing.assert_array_equal(got, want)
 
 
+# ------------------------------------------------------------------------- the ops of the reference interpreter
+
+
+def test_run_parallel_as_an_op(capfd: pytest.CaptureFixture[str]) -> None:
+    exe = kc.compile("""
+    func.func private @f(%x: tensor<2xf32>) -> (tensor<ui32>, tensor<2xf32>, tensor<300xf32>) {
+      %id = stablehlo.partition_id : tensor<ui32>
+      interpreter.print %x : tensor<2xf32>
+      %t = stablehlo.create_token : !stablehlo.token
+      %f:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+      %s = "stablehlo.all_reduce"(%f#0) ({^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %r = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %r : tensor<f32>}) {
+          replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids,
+          channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<2xf32>) -> tensor<2xf32>
+      %big = stablehlo.constant dense<BIG> : tensor<300xf32>
+      return %id, %s, %big : tensor<ui32>, tensor<2xf32>, tensor<300xf32>
+    }
+    func.func @feed0() -> tensor<2xf32> {
+      %c = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      return %c : tensor<2xf32>
+    }
+    func.func @feed1() -> tensor<2xf32> {
+      %c = stablehlo.constant dense<[10.0, 20.0]> : tensor<2xf32>
+      return %c : tensor<2xf32>
+    }
+    func.func @main(%x: tensor<2xf32>, %u: tensor<2x1xui8>)
+        -> (tensor<ui32>, tensor<2xf32>, tensor<ui32>, tensor<300xf32>) {
+      interpreter.print %u : tensor<2x1xui8>
+      %r:6 = "interpreter.run_parallel"(%x, %x) {programs = [[@f, @f]], infeed = [@feed0, @feed1]}
+        : (tensor<2xf32>, tensor<2xf32>)
+        -> (tensor<ui32>, tensor<2xf32>, tensor<300xf32>, tensor<ui32>, tensor<2xf32>, tensor<300xf32>)
+      return %r#0, %r#1, %r#3, %r#5 : tensor<ui32>, tensor<2xf32>, tensor<ui32>, tensor<300xf32>
+    }""".replace("BIG", str([float(k) for k in range(300)])))
+    first, total, second, big = exe(np.array([0.5, -0.0], np.float32), np.array([[200], [3]], np.uint8))
+    assert (first, second) == (0, 1)
+    np.testing.assert_array_equal(total, [11, 22])
+    np.testing.assert_array_equal(big, np.arange(300))
+    x = "tensor<2xf32> {\n  [5.000000e-01, -0.000000e+00]\n}\n"
+    assert capfd.readouterr().out == "tensor<2x1xui8> {\n  [\n    [200],\n    [3]\n  ]\n}\n" + 2 * x
+
+
 # ---------------------------------------------------------------------------------------------- programs from JAX
 
 SHARD_MAP = """
@@ -492,6 +534,10 @@ g = jax.pmap(lambda x: x / jax.lax.psum(x, "i"), axis_name="i")
 x = rng.standard_normal((4, 5), np.float32)
 for (got,) in kc.compile(g.lower(x).as_text()).run_parallel([(x,)] * 4):
     np.testing.assert_allclose(got, np.asarray(g(x)), rtol=1e-6)
+for got, want in zip(kc.jit(f)(a, w), f(a, w), strict=True):  # as many processes as the mesh has devices
+    assert isinstance(got, np.ndarray)
+    np.testing.assert_allclose(got, np.asarray(want), rtol=1e-6, atol=1e-6)
+assert isinstance(kc.jit(f)(jnp.asarray(a), jnp.asarray(w))[0], jax.Array)
 print("same as JAX")
 """
 

@@ -161,3 +161,8 @@ def test_census_lists_everything_at_once():
 
 def test_census_of_what_can_be_compiled():
     assert census(stablehlo.load(TEXT)) == []
+
+
+def test_shardy_is_told_apart() -> None:
+    with pytest.raises(InputError, match=r"Shardy's dialect .*jax_use_shardy_partitioner"):
+        stablehlo.load('module {\n  sdy.mesh @m = <["x"=2]>\n  func.func @main() { return }\n}')

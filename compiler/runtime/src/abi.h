@@ -74,6 +74,7 @@ void kc_recv(const int64_t *words);
 void kc_infeed(const int64_t *words);
 void kc_outfeed(const int64_t *words);
 void kc_run_parallel(const int64_t *words);
+void kc_print(const int64_t *words);
 
 // GPU. All on the stream that the entry point was called with; after a failure they do nothing.
 void kc_gpu_launch(int64_t kernel, int64_t grid_x, int64_t grid_y, int64_t grid_z, int64_t block_x, int64_t block_y,

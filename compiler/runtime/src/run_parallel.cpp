@@ -127,6 +127,8 @@ void take(const int64_t *words, void *to, int64_t bytes) {
 }
 
 void run_grid(const Call &call, const kc_program *program) {
+  if (in_gpu_call())
+    throw ProcessFailure{"interpreter.run_parallel runs on the CPU; for GPUs, use run_parallel of the executable"};
   const Run run = read_run(call.type);
   Grid grid(run.replicas, run.partitions, run.timeout);
   grid.has_host = true;

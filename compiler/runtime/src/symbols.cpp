@@ -54,6 +54,7 @@ Table make_common() {
       KC_SYMBOL(kc_infeed),
       KC_SYMBOL(kc_outfeed),
       KC_SYMBOL(kc_run_parallel),
+      KC_SYMBOL(kc_print),
       KC_SYMBOL(kc_gpu_launch),
       KC_SYMBOL(kc_gpu_tensor_map_encode),
       KC_SYMBOL(kc_gpu_memcpy_d2h),
