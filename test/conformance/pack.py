@@ -10,8 +10,9 @@ and compare the results. It travels in the pack. Every case is compiled in a chi
 the pack as an outcome of its own (``unsupported``, ``crash``, ``timeout``), so that the report counts every file.
 
 A pack is a ``tar.xz`` of ``cases.json``, ``harness.py`` and ``blobs/SHA256``, each content once. ``--synth`` gives
-files without any check seeded inputs and the reference interpreter's answer. ``--base`` takes the cases that
-``--filter`` does not select from an older pack.
+files without any check seeded inputs and the reference interpreter's answer. ``--base`` takes the cases that this run
+has not made (``--filter`` does not select them, or it was broken off) from an older pack. The pack is written every 300
+cases, so that a run that is broken off leaves one.
 """
 
 from __future__ import annotations
@@ -138,8 +139,8 @@ def select_files(harness: Any, folders: list[str], split: str) -> list[str]:
 class Pack:
     """A pack being written."""
 
-    def __init__(self, harness: Path) -> None:
-        self.harness = harness.read_bytes()
+    def __init__(self, harness: bytes) -> None:
+        self.harness = harness
         self.cases: list[dict[str, Any]] = []
         self.blobs: dict[str, bytes] = {}
 
@@ -151,16 +152,21 @@ class Pack:
             self.blobs.update(zip(case["files"].values(), files.values(), strict=True))
         self.cases.append(case)
 
-    def take(self, old: Path, skip: set[tuple[str, int]]) -> None:
-        """The cases of the pack ``old`` that are not in ``skip``."""
-        with tarfile.open(old) as archive:
+    def with_base(self, base: Path | None) -> Pack:
+        """This pack and the cases of the pack ``base`` that it has not."""
+        merged = Pack(self.harness)
+        merged.cases, merged.blobs = list(self.cases), dict(self.blobs)
+        if base is None:
+            return merged
+        done = {(case["file"], case["case"]) for case in self.cases}
+        with tarfile.open(base) as archive:
             members = {info.name: archive.extractfile(info) for info in archive if info.isfile()}
             data = {name: file.read() for name, file in members.items() if file is not None}
         for case in json.loads(data["cases.json"]):
-            if (case["file"], case["case"]) not in skip:
-                self.cases.append(case)
-                for digest in case.get("files", {}).values():
-                    self.blobs[digest] = data[f"blobs/{digest}"]
+            if (case["file"], case["case"]) not in done:
+                merged.cases.append(case)
+                merged.blobs.update((digest, data[f"blobs/{digest}"]) for digest in case.get("files", {}).values())
+        return merged
 
     def write(self, path: Path) -> None:
         """Write the pack; first under another name, so that a broken-off run leaves no half of one."""
@@ -200,9 +206,7 @@ def main() -> int:
         for file in files
         for case in range(len(harness.split_input(Path(file).read_text())))
     ]
-    pack = Pack(args.harness)
-    if args.base:
-        pack.take(args.base, {(job["file"], job["case"]) for job in jobs})
+    pack = Pack(args.harness.read_bytes())
     command = [sys.executable, str(HERE / "pack.py"), "--child", str(args.harness), args.target, str(int(args.synth))]
     seen: collections.Counter[str] = collections.Counter()
     began = time.monotonic()
@@ -211,6 +215,9 @@ def main() -> int:
         seen[answer["status"]] += 1
         if seen.total() % 100 == 0:
             print(f"{seen.total()}/{len(jobs)} {time.monotonic() - began:.0f} s {dict(seen)}", flush=True)
+        if seen.total() % 300 == 0:
+            pack.with_base(args.base).write(args.out)
+    pack = pack.with_base(args.base)
     pack.write(args.out)
     print(f"{args.out}: {args.out.stat().st_size / 2**20:.1f} MiB, {len(pack.cases)} cases, {dict(seen)}")
     for case in pack.cases:
