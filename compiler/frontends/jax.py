@@ -154,22 +154,14 @@ class Jitted:
                 return self._export(jax, jitted, args, kwargs)
             return self._lower(jax, jitted, args, kwargs)
 
-    def _lower(self, jax: Any, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    @staticmethod
+    def _lower(jax: Any, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
         lowered = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",))
         source = lowered.as_text(debug_info=True)
-        if "@lapack_" in source and self._stays_on_device:
-            with contextlib.suppress(NotImplementedError):
-                source = jitted.trace(*args, **kwargs).lower(lowering_platforms=("tpu",)).as_text(debug_info=True)
         leaves = jax.tree.leaves(lowered.args_info)
         out_dtypes = tuple(info.dtype for info in jax.tree.leaves(lowered.out_info))
         dtypes = tuple(info.dtype for info in leaves)
         return Traced(source, tuple(range(len(leaves))), dtypes, lowered.out_tree, out_dtypes)
-
-    @property
-    def _stays_on_device(self) -> bool:
-        """Whether JAX's forms for TPUs are wanted, which mostly stay within StableHLO where those for CPUs call LAPACK:
-        a GPU program would do that on the host."""
-        return not self.target.startswith("cpu")
 
     def _export(self, jax: Any, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
         from jax import export
@@ -189,9 +181,6 @@ class Jitted:
         merged = [taken[k] if k in taken else specs.pop(0) for k in range(len(args))]
         checks = _no_custom_call_checks(export)
         exported = export.export(jitted, platforms=("cpu",), disabled_checks=checks)(*merged)
-        if "@lapack_" in exported.mlir_module() and self._stays_on_device:
-            with contextlib.suppress(NotImplementedError):
-                exported = export.export(jitted, platforms=("tpu",), disabled_checks=checks)(*merged)
         kept = tuple(exported.module_kept_var_idx)
         return Traced(
             bytes(exported.mlir_module_serialized),

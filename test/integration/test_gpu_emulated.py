@@ -59,3 +59,29 @@ def test_model(name: str, dtype: type, batches: tuple[int, ...]) -> None:
             else:
                 error = np.abs(got.astype(np.float64) - want).max() / np.abs(want).max()
                 assert error < BOUNDS[np.dtype(dtype)]
+
+
+def test_solvers_and_random_bits() -> None:
+    """A factorisation of two blocks and a solution with it; bits as on the CPU."""
+    from gpu_emulator import Emulator, compile_to_outline
+
+    source = """
+func.func @main(%s: tensor<2xui64>, %a: tensor<34x34xf32>, %b: tensor<34x2xf32>)
+    -> (tensor<2xui64>, tensor<7x3xui32>, tensor<34x34xf32>, tensor<34x2xf32>) {
+  %0, %1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7x3xui32>)
+  %2 = stablehlo.cholesky %a, lower = true : tensor<34x34xf32>
+  %3 = "stablehlo.triangular_solve"(%2, %b) <{left_side = true, lower = true, unit_diagonal = false,
+    transpose_a = #stablehlo<transpose TRANSPOSE>}> : (tensor<34x34xf32>, tensor<34x2xf32>) -> tensor<34x2xf32>
+  return %0, %1, %2, %3 : tensor<2xui64>, tensor<7x3xui32>, tensor<34x34xf32>, tensor<34x2xf32>
+}"""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((34, 34)), rng.standard_normal((34, 2)).astype(np.float32)
+    a = (a @ a.T / 34 + np.eye(34)).astype(np.float32)
+    state = np.array([5, 2**64 - 2], np.uint64)
+    got_state, bits, low, x = Emulator(compile_to_outline(source, front_end=True, kernels=True))(state, a, b)
+    want_state, want_bits, _, _ = kc.compile(source)(state, a, b)
+    np.testing.assert_array_equal(got_state.view(np.uint64), want_state)
+    np.testing.assert_array_equal(bits.view(np.uint32), want_bits)
+    exact = np.linalg.cholesky(a.astype(np.float64))
+    assert np.abs(low - exact).max() < 1e-6
+    assert np.abs(exact.T @ x - b).max() < 1e-5
