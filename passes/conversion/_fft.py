@@ -10,7 +10,7 @@ from typing import Any
 from kc.bindings import ir
 from kc.passes.conversion import _fft_tables as tables
 from kc.passes.conversion._butterfly import Butterfly, Pair
-from kc.passes.conversion._emit import Emitter, Index, element, shape_of, tensor_type
+from kc.passes.conversion._emit import Emitter, Index, element, mark_nest, shape_of, tensor_type
 from kc.passes.conversion._reshape import regroup
 
 #: rows of fewer elements are not worth an innermost loop
@@ -131,6 +131,7 @@ class _Pass:
 
         loops = [batch, done, rest] if self.innermost == "m" else [batch, rest, done]
         out = e.nest(loops, [result], body)[0]
+        mark_nest([out], len(loops), "kc.independent")
         return e.cast(regroup(e, "tensor.collapse_shape", out, groups, loose, [batch, n]), value.type)
 
 

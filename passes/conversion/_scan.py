@@ -8,7 +8,17 @@ from typing import Any
 
 from kc import params
 from kc.bindings import ir
-from kc.passes.conversion._emit import Emitter, Index, element, is_complex, is_float, ranked, shape_of, tensor_type
+from kc.passes.conversion._emit import (
+    Emitter,
+    Index,
+    element,
+    is_complex,
+    is_float,
+    mark_nest,
+    ranked,
+    shape_of,
+    tensor_type,
+)
 from kc.passes.conversion._movement import pad
 from kc.passes.conversion._reshape import regroup
 from kc.passes.conversion._window import Combine, Window
@@ -255,7 +265,7 @@ def _sequential(
             values, filled = start(i, at, to)
             return i.for_(1, size, [*values, *filled], step)[count:]
 
-        return e.nest(others, outs, row)
+        return _independent(e.nest(others, outs, row), len(others))
 
     def plane(i: Emitter, at: list[ir.Value], to: list[ir.Value]) -> Sequence[ir.Value]:
         def fill(j: Emitter, inner: list[ir.Value], t: list[ir.Value]) -> Sequence[ir.Value]:
@@ -271,7 +281,13 @@ def _sequential(
 
         return i.for_(1, size, i.nest(others[axis:], to, fill), step)
 
-    return e.nest(others[:axis], outs, plane)
+    return _independent(e.nest(others[:axis], outs, plane), axis)
+
+
+def _independent(results: list[ir.Value], depth: int) -> list[ir.Value]:
+    """Mark the outer ``depth`` loops that made ``results``: what they scan is side by side."""
+    mark_nest(results, depth, "kc.independent")
+    return results
 
 
 def _scan_padded(

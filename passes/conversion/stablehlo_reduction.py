@@ -11,6 +11,7 @@ from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import ints
 from kc.passes.conversion._convert import StablehloConversion
 from kc.passes.conversion._emit import Emitter, is_float, ranked, shape_of
+from kc.passes.conversion._long_sum import shorten
 from kc.passes.conversion._multiply_add import reassociable_add
 from kc.passes.conversion._region import inline_scalars, single_op
 from kc.passes.conversion._scan import may_scan, padding_matters, scan, scan_axis
@@ -22,9 +23,10 @@ class ConvertStablehloReduction(StablehloConversion):
     """``reduce`` and ``reduce_window`` to ``linalg.generic`` with reduction loops, any number of operands, any reducer.
 
     The result is filled with the initial value first, so an empty reduction gives it back; the reducer's scalar code is
-    inlined. The loops of ``reduce`` are its operand's axes in order. A window is read from the operand padded with the
-    initial value; its loops come after the result's. A window that makes a cumulative sum (or product, maximum ...) of
-    an axis is scanned instead, in order, in blocks. Sums of floats may be reassociated. Before / after::
+    inlined. The loops of ``reduce`` are its operand's axes in order. Sums of floats may be reassociated; over tens of
+    thousands of elements they are sums of the sums of blocks. A window is read from the operand padded with the initial
+    value; its loops come after the result's. A window that makes a cumulative sum (or product, maximum ...) of an axis
+    is scanned instead, in order, in blocks. Before / after::
 
         %r = stablehlo.reduce(%x init: %v) applies stablehlo.add across dimensions = [1]
           : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
@@ -71,6 +73,8 @@ def _reduce(
     e: Emitter, op: ir.Operation, inputs: list[ir.Value], initial: list[ir.Value], ctx: PassContext
 ) -> list[ir.Value]:
     rank, axes = ranked(inputs[0]).rank, ints(op, "dimensions")
+    if len(inputs) == 1 and is_float(initial[0].type) and single_op(op) == "stablehlo.add":
+        inputs = [shorten(e, inputs[0], axes)]
     kept = [a for a in range(rank) if a not in axes]
     shape = [e.dim(_best(inputs, a), a) for a in kept]
     outs = [e.splat(r.type, shape, v) for r, v in zip(op.results, initial, strict=True)]

@@ -53,7 +53,9 @@ func.func @window(%x: tensor<2x8xf32>, %v: tensor<f32>) -> tensor<2x4xf32> {
 // CHECK: scf.for
 // CHECK: [[FIRST:%.*]] = tensor.extract [[BLOCKS]]
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
-// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x2xf32>)
+// CHECK: {kc.independent}
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 49] [3, 2, 1] [1, 1, 1]
+// CHECK: arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK: tensor.collapse_shape {{.*}} into tensor<3x100xf32>
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x100xf32>)
 func.func @cumulative(%x: tensor<3x100xf32>) -> tensor<3x100xf32> {
@@ -92,4 +94,16 @@ func.func @no_room(%x: tensor<4xf32>, %v: tensor<f32>) -> tensor<0xf32> {
     stablehlo.return %1 : tensor<f32>
   }) : (tensor<4xf32>, tensor<f32>) -> tensor<0xf32>
   return %0 : tensor<0xf32>
+}
+
+// A sum over a long axis is one of the sums of blocks: the rounding errors of a few hundred additions, not of 10^5.
+// CHECK-LABEL: func.func @long
+// CHECK: tensor.expand_shape %{{.*}} into tensor<800x125x3xf32>
+// CHECK: arith.constant -0.000000e+00 : f32
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]} {{.*}} outs(%{{.*}} : tensor<800x3xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} {{.*}} outs(%{{.*}} : tensor<3xf32>)
+func.func @long(%x: tensor<100000x3xf32>, %v: tensor<f32>) -> tensor<3xf32> {
+  %0 = stablehlo.reduce(%x init: %v) applies stablehlo.add across dimensions = [0]
+    : (tensor<100000x3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
 }

@@ -1,0 +1,33 @@
+"""Sums of very many floats keep their digits."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kc
+
+
+def total(shape: tuple[int, ...], axis: int, element: str) -> str:
+    source = "x".join(map(str, shape))
+    target = "".join(f"{n}x" for a, n in enumerate(shape) if a != axis)
+    return f"""func.func @main(%x: tensor<{source}x{element}>) -> tensor<{target}{element}> {{
+      %c = stablehlo.constant dense<0.0> : tensor<{element}>
+      %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [{axis}]
+        : (tensor<{source}x{element}>, tensor<{element}>) -> tensor<{target}{element}>
+      return %0 : tensor<{target}{element}>
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "element"),
+    [((1_000_003,), 0, "f32"), ((100_000, 3), 0, "f32"), ((1_000_000,), 0, "bf16"), ((60_000,), 0, "f16")],
+)
+def test_equal_terms(shape: tuple[int, ...], axis: int, element: str):
+    dtype = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f16": np.float16}[element]
+    x = np.full(shape, 0.1 if element == "f32" else 1, dtype)
+    (actual,) = kc.compile(total(shape, axis, element))(x)
+    expected = x.astype(float).sum(axis)
+    precision = 2e-6 if element == "f32" else float(ml_dtypes.finfo(dtype).eps) / 2
+    np.testing.assert_allclose(actual.astype(float), expected, rtol=precision)
