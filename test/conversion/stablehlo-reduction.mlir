@@ -98,8 +98,8 @@ func.func @no_room(%x: tensor<4xf32>, %v: tensor<f32>) -> tensor<0xf32> {
 
 // A sum over a long axis is one of the sums of blocks: the rounding errors of a few hundred additions, not of 10^5.
 // CHECK-LABEL: func.func @long
-// CHECK: tensor.expand_shape %{{.*}} into tensor<800x125x3xf32>
 // CHECK: arith.constant -0.000000e+00 : f32
+// CHECK: tensor.expand_shape %{{.*}} into tensor<800x125x3xf32>
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]} {{.*}} outs(%{{.*}} : tensor<800x3xf32>)
 // CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} {{.*}} outs(%{{.*}} : tensor<3xf32>)
 func.func @long(%x: tensor<100000x3xf32>, %v: tensor<f32>) -> tensor<3xf32> {
