@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from kc import call_targets, census_types
+from kc import call_targets, census_forms, census_types
 from kc.call_targets import target_of
 from kc.errors import UnsupportedError
 
@@ -192,12 +192,8 @@ def _reason(op: ir.Operation, supported: frozenset[str], platform: str) -> tuple
         return call_targets.refusal(op, platform)
     if op.name not in supported:
         return _NO_CONVERSION
-    if op.name == "stablehlo.torch_index_select":
-        from kc.bindings import ir
-
-        if not ir.RankedTensorType(op.operands[0].type).has_static_shape:
-            return "the shape of its operand is only known at run time", "stablehlo.dynamic_gather"
-    return None
+    form = census_forms.REFUSALS.get(op.name)
+    return None if form is None else form(op)
 
 
 def _type_reason(op: ir.Operation, known: dict[ir.Type, tuple[str, str] | None]) -> tuple[str, str] | None:

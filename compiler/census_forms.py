@@ -1,0 +1,34 @@
+"""Forms of supported ops that kc cannot compile: the part of the census that looks at one op at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+    Reason = tuple[str, str] | None
+
+
+def _index_select(op: ir.Operation) -> Reason:
+    from kc.bindings import ir
+
+    if ir.RankedTensorType(op.operands[0].type).has_static_shape:
+        return None
+    return "the shape of its operand is only known at run time", "stablehlo.dynamic_gather"
+
+
+def _remainder(op: ir.Operation) -> Reason:
+    from kc.bindings import ir
+
+    if not isinstance(ir.RankedTensorType(op.results[0].type).element_type, ir.ComplexType):
+        return None
+    return "the specification leaves the remainder of complex numbers open", "stablehlo.real and stablehlo.imag"
+
+
+#: op -> why it cannot be compiled and the nearest thing that works; None when it can
+REFUSALS: dict[str, Callable[[ir.Operation], Reason]] = {
+    "stablehlo.remainder": _remainder,
+    "stablehlo.torch_index_select": _index_select,
+}
