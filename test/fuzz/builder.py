@@ -18,7 +18,8 @@ T = TypeVar("T")
 
 #: sizes of dimensions, the plain ones first; around the widths of vectors and tiles
 SIZES = (2, 3, 1, 4, 5, 7, 8, 9, 16, 17, 33, 65)
-MAX_ELEMENTS = 300
+LARGE_SIZES = (257, 129, 1025, 66, 4099)
+MAX_ELEMENTS, MAX_LARGE = 300, 70_000
 
 
 class Choices:
@@ -68,7 +69,8 @@ class Builder:
     """A program under construction.
 
     ``exact``: only operations whose results the specification fixes bit for bit are made (see ``facts``);
-    ``dynamic``: arguments get unknown dimensions; ``special``: arguments hold NaN, infinities and the like.
+    ``dynamic``: arguments get unknown dimensions; ``special``: arguments hold NaN, infinities and the like; ``large``:
+    some arrays are large enough to be shared out among threads.
     """
 
     def __init__(self, choices: Choices):
@@ -76,6 +78,7 @@ class Builder:
         self.exact = not choices.chance(40)
         self.special = choices.chance(40)
         self.dynamic = False
+        self.large = False
         self.args: list[tuple[Value, Any]] = []
         self.ops: list[Op] = []
         self.values: list[Value] = []
@@ -279,14 +282,15 @@ class Builder:
     def shape(self, ranks: tuple[int, int] = (0, 4), least: int = 0) -> tuple[int, ...]:
         rank = self.c.one_of([r for r in (1, 2, 0, 3, 4, 5) if ranks[0] <= r <= ranks[1]] or [ranks[0]])
         dims: list[int] = []
-        left = MAX_ELEMENTS
+        left = MAX_LARGE if self.large else MAX_ELEMENTS
         for _ in range(rank):
             dims.append(self.size(left, least))
             left //= max(int(dims[-1]), 1)
         return tuple(dims)
 
     def size(self, at_most: int, least: int = 0) -> int:
-        options = [n for n in SIZES if least <= n <= max(at_most, least, 1)] or [max(least, 1)]
+        sizes = (*LARGE_SIZES, *SIZES) if self.large else SIZES
+        options = [n for n in sizes if least <= n <= max(at_most, least, 1)] or [max(least, 1)]
         n = 0 if least == 0 and self.c.chance(3) else self.c.one_of(options)
         return Dyn(n) if self.dynamic and self.c.chance(60) else n
 

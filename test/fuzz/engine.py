@@ -114,6 +114,9 @@ class Fuzzer:
             seed += 1
             self.statistics.seconds = time.monotonic() - start
             self._progress(count)
+            if self.out is not None:
+                self.out.mkdir(parents=True, exist_ok=True)
+                (self.out / "report.json").write_text(self.report())
         self.runner.close()
 
     def _round(self, seed: int) -> None:

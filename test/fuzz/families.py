@@ -73,6 +73,9 @@ NARROW = ("bitcast", "quantized")
 #: families that take unknown dimensions
 SHAPELESS = ("elementwise", "function", "select", "movement", "convert", "reduction", "contraction", "sort", "dynamic")
 
+#: families whose operations the interpreter runs in good time on large arrays
+LARGE = ("elementwise", "select", "movement", "reduction")
+
 MAX_OPS = 12
 
 
@@ -88,9 +91,12 @@ def programs(draw: Callable[[st.SearchStrategy[Any]], Any], families: Sequence[s
     if not set(open_to) - set(INEXACT):
         builder.exact = False
     builder.dynamic = dynamic
+    if choices.chance(3) and set(LARGE) & set(open_to):
+        builder.large = True
+        open_to = [f for f in open_to if f in LARGE]
     # a program dwells on few families, so that their operations meet
     focus = [choices.one_of(open_to) for _ in range(3)]
-    for _ in range(choices.integer(1, MAX_OPS)):
+    for _ in range(choices.integer(1, 4 if builder.large else MAX_OPS)):
         family = choices.one_of(focus) if choices.chance(70) else choices.one_of(open_to)
         builder.families.append(family)
         choices.one_of(FAMILIES[family])(builder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from ..builder import Builder
+from ..builder import Builder, generic
 from ..facts import Facts, product, rounded
 from ..program import Value
 from ..tensors import COMPLEX, Tensor, is_inexact
@@ -26,7 +26,11 @@ def _facts(x: Value, y: Value, element: str, n: int) -> tuple[Facts, bool]:
 
 
 def dot_general(b: Builder) -> None:
-    x = b.summable(ELEMENTS, (0, 4))
+    if b.c.chance(10):  # as large as the tiles of a schedule
+        t = Tensor((b.c.one_of((65, 33, 48, 7)), b.c.one_of((33, 64, 17))), b.c.one_of(("f32", "bf16", "f64", "i32")))
+        x = b.summable_like(t)
+    else:
+        x = b.summable(ELEMENTS, (0, 4))
     rank = x.type.rank
     kinds = [b.c.one_of(("free", "contract", "batch")) for _ in range(rank)]
     batch = [d for d in range(rank) if kinds[d] == "batch"]
@@ -37,13 +41,13 @@ def dot_general(b: Builder) -> None:
     contract = [contract[i] for i in b.c.permutation(len(contract))]
     sizes = [("b", x.type.shape[d]) for d in batch] + [("c", x.type.shape[d]) for d in contract]
     for _ in range(b.c.integer(0, 2)):
-        sizes.append(("f", b.size(17)))
+        sizes.append(("f", b.size(65 if x.type.size > 300 else 17)))
     order = b.c.permutation(len(sizes))
     shape = [sizes[i][1] for i in order]
     y_dims = {i: at for at, i in enumerate(order)}
     y_batch = [y_dims[i] for i in range(len(batch))]
     y_contract = [y_dims[len(batch) + i] for i in range(len(contract))]
-    if math.prod(int(n) for n in shape) > 1500:
+    if math.prod(int(n) for n in shape) > 2500:
         return
     y = b.summable_like(x.type.shaped(*shape))
     out = [x.type.shape[d] for d in batch]
@@ -55,7 +59,7 @@ def dot_general(b: Builder) -> None:
     n = math.prod(int(x.type.shape[d]) for d in contract)
     facts, shake = _facts(x, y, element, max(n, 1))
     t = Tensor(tuple(out), element)
-    if (b.exact and not facts.exact) or t.size > 3000:
+    if (b.exact and not facts.exact) or t.size > 5000:
         return
     attributes = (
         f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {batch}, "
@@ -106,7 +110,20 @@ def convolution(b: Builder) -> None:
         f"feature_group_count = {groups} : i64, batch_group_count = {batch_groups} : i64"
     )
     t = Tensor(o, result)
-    b.op("convolution", [vx, vy], t, facts, attributes, rounds=True, shake=math.sqrt(n) if shake else 0)
+    reference: tuple[str, ...] = ()
+    if o_layout.index("f") < o_layout.index("b"):  # where the interpreter aborts: to another layout, and transpose
+        order = [k.strip() for k in o_layout.strip("[]").split(",")]
+        plain = sorted(order, key=lambda k: ("b", "f", *map(str, range(spatial))).index(k))
+        u = t.shaped(*(o[order.index(k)] for k in plain))
+        name = b.name()
+        other = attributes.replace(f"->{o_layout}>", f"->[{', '.join(plain)}]>")
+        back = f"permutation = {_array([plain.index(k) for k in order])}"
+        reference = (
+            f"%{name} = " + generic("convolution", [vx, vy], [u], other),
+            f'"stablehlo.transpose"(%{name}) <{{{back}}}> : ({u}) -> {t}',
+        )
+    shaken = [(v, math.sqrt(n)) for v in {vx.name: vx, vy.name: vy}.values()] if shake else []
+    b.emit(generic("convolution", [vx, vy], [t], attributes), [(t, facts)], True, shaken, reference)
 
 
 def _array(values: list[int]) -> str:

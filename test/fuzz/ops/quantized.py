@@ -13,7 +13,7 @@ _UNARY = ("negate", "abs", "ceil", "floor", "sign")
 
 def _type(b: Builder, storage: str) -> str:
     """A quantised element type, per tensor (the interpreter cannot lower those per axis)."""
-    low, high = limits(storage.replace("u8", "ui8"))
+    low, high = limits(storage)
 
     def one() -> str:
         scale = b.c.one_of(("0.5", "0.25", "1.0", "0.1", "0.003"))
@@ -29,7 +29,7 @@ def chain(b: Builder) -> None:
         Tensor(tuple(int(n) for n in b.shape((0, 3))), "f32"), b.c.one_of((values.GRID, values.UNIT, values.WIDE))
     )
     t, free = x.type, Facts(True, None)
-    storage = b.c.one_of(("i8", "u8", "i16", "i4"))
+    storage = b.c.one_of(("i8", "i16", "i4"))
     q = b.op("uniform_quantize", [x], t.of(_type(b, storage)), free)
     for _ in range(b.c.integer(0, 2)):
         kind = b.c.integer(0, 4)
