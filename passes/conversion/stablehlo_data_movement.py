@@ -9,18 +9,16 @@ from typing import ClassVar
 from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import integer, ints
+from kc.passes.conversion._bitcast import bitcast
 from kc.passes.conversion._convert import StablehloConversion
 from kc.passes.conversion._emit import (
     Emitter,
     Index,
     element,
-    int_type,
     is_complex,
-    is_float,
     ranked,
     shape_of,
     tensor_type,
-    width,
 )
 from kc.passes.conversion._movement import broadcast, iota, pad
 from kc.passes.conversion._reshape import reshape
@@ -60,12 +58,6 @@ class ConvertStablehloDataMovement(StablehloConversion):
     )
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
-        if op.name == "stablehlo.bitcast_convert" and any(is_complex(element(v)) for v in (*op.operands, *op.results)):
-            ctx.error(
-                op,
-                "'stablehlo.bitcast_convert' of complex elements cannot be compiled",
-                ["nearest thing that works: stablehlo.real and stablehlo.imag, then stablehlo.bitcast_convert"],
-            )
         value = getattr(self, "_" + op.name.removeprefix("stablehlo."))(e, op)
         return None if value is None else [value]
 
@@ -161,34 +153,8 @@ class ConvertStablehloDataMovement(StablehloConversion):
 
     @staticmethod
     def _bitcast_convert(e: Emitter, op: ir.Operation) -> ir.Value | None:
-        """Between element types of different widths: a trailing dimension holds the parts, the lowest bits first."""
-        operand, type_ = op.operands[0], ranked(op.results[0])
-        source, target = element(operand), type_.element_type
-        if ranked(operand).rank == type_.rank:  # elementwise
+        operand, type_ = op.operands[0], op.results[0].type
+        elementwise = ranked(operand).rank == ranked(type_).rank
+        if elementwise and not any(is_complex(element(v)) for v in (operand, op.results[0])):
             return None
-        extents = e.dims(operand)
-        wide, narrow = max(width(source), width(target)), min(width(source), width(target))
-
-        def bits(i: Emitter, value: ir.Value) -> ir.Value:
-            return i.one("arith.bitcast", [value], int_type(width(value.type))) if is_float(value.type) else value
-
-        def typed(i: Emitter, value: ir.Value) -> ir.Value:
-            return i.one("arith.bitcast", [value], target) if is_float(target) else value
-
-        if width(target) < width(source):
-
-            def split(i: Emitter, at: list[ir.Value]) -> ir.Value:
-                shift = i.bin("arith.muli", i.to_int(at[-1], int_type(wide)), i.const(int_type(wide), narrow))
-                part = i.bin("arith.shrui", bits(i, i.extract(operand, at[:-1])), shift)
-                return typed(i, i.one("arith.trunci", [part], int_type(narrow)))
-
-            return e.tabulate(type_, [*extents, wide // narrow], split)
-
-        def join(i: Emitter, at: list[ir.Value]) -> ir.Value:
-            whole = i.const(int_type(wide), 0)
-            for k in range(wide // narrow):
-                part = i.one("arith.extui", [bits(i, i.extract(operand, [*at, k]))], int_type(wide))
-                whole = i.bin("arith.ori", whole, i.bin("arith.shli", part, i.const(int_type(wide), k * narrow)))
-            return typed(i, whole)
-
-        return e.tabulate(type_, extents[:-1], join)
+        return bitcast(e, operand, type_)

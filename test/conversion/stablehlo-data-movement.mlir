@@ -46,3 +46,15 @@ func.func @joins(%a: tensor<2x3xf32>, %b: tensor<2x1xf32>) -> tensor<2x2xf32> {
   %1 = stablehlo.slice %0 [0:2, 1:4:2] : (tensor<2x4xf32>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }
+
+// A complex number is two floats, the real one first.
+// CHECK-LABEL: func.func @complex_bits
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2xf64>)
+// CHECK: complex.re
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2x2xf32>)
+// CHECK: arith.shrui
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2xcomplex<f32>>)
+func.func @complex_bits(%x: tensor<4xcomplex<f64>>) -> tensor<4x2xcomplex<f32>> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<4xcomplex<f64>>) -> tensor<4x2xcomplex<f32>>
+  return %0 : tensor<4x2xcomplex<f32>>
+}

@@ -79,7 +79,11 @@ def test_edges():
             (complex(1, -0.0), complex(np.e, -0.0)),
         ],
         "exponential_minus_one": [(complex(-0.0, 0.0), complex(-0.0, 0.0)), (1e-20j, 1e-20j), (1e-30 + 0j, 1e-30)],
-        "log": [(0j, complex(-INF, 0)), (complex(-0.0, -0.0), complex(-INF, -np.pi)), (complex(-1, -0.0), complex(0, -np.pi))],
+        "log": [
+            (0j, complex(-INF, 0)),
+            (complex(-0.0, -0.0), complex(-INF, -np.pi)),
+            (complex(-1, -0.0), complex(0, -np.pi)),
+        ],
         "log_plus_one": [(complex(-1, 0), complex(-INF, 0)), (complex(1e-30, 1e-30), complex(1e-30, 1e-30))],
         "sqrt": [
             (complex(-4, 0.0), 2j),
@@ -117,3 +121,19 @@ def test_powers_of_zero_and_roots():
     powers, roots = kc.compile(text)(x, y)
     np.testing.assert_allclose(powers, [1, 0, -1, (2 - 1j) ** (-1 + 3j), -8], rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(roots, [0, 0, 1j ** (1 / 3), (2 - 1j) ** (1 / 3), 1 + 1j * 3**0.5], rtol=1e-15)
+
+
+def test_bits():
+    c64, c128 = "tensor<2x2xcomplex<f32>>", "tensor<2xcomplex<f64>>"
+    text = f"""func.func @main(%x: {c64}, %y: {c128}) -> ({c64}, {c128}, {c64}) {{
+      %0 = stablehlo.bitcast_convert %x : ({c64}) -> {c64}
+      %1 = stablehlo.bitcast_convert %x : ({c64}) -> {c128}
+      %2 = stablehlo.bitcast_convert %y : ({c128}) -> {c64}
+      return %0, %1, %2 : {c64}, {c128}, {c64}
+    }}"""
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal((2, 2)) + 1j * rng.standard_normal((2, 2))).astype(np.complex64)
+    y = rng.standard_normal(2) + 1j * rng.standard_normal(2)
+    same, wide, narrow = kc.compile(text)(x, y)
+    assert same.tobytes() == x.tobytes() and wide.tobytes() == x.tobytes() and narrow.tobytes() == y.tobytes()
+    assert wide.dtype == np.complex128 and wide.shape == (2,) and narrow.shape == (2, 2)
