@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kc.codegen import emit, workers
-from kc.errors import InputError
+from kc.errors import InputError, UnsupportedError
 from kc.pipelines import Phase
 from kc.targets.base import Target
 
@@ -164,7 +164,9 @@ class CpuTarget(Target):
 
         def library() -> bytes:
             objects = [files[name] for name in manifest["objects"]]
-            return shared_library.link([*objects, self._object(support.IR, self.opt)], self.triple)
+            objects.append(self._object(support.IR, self.opt))
+            _refuse_runtime_calls(objects)
+            return shared_library.link(objects, self.triple)
 
         return {
             **super().forms(lowered, manifest, files),
@@ -173,3 +175,17 @@ class CpuTarget(Target):
             "shared-library": library,
             "header": lambda: shared_library.header(manifest),
         }
+
+
+def _refuse_runtime_calls(objects: Sequence[bytes]) -> None:
+    """Raises UnsupportedError when ``objects`` call what only kc's runtime has, custom calls for instance."""
+    from kc.codegen import elf
+
+    tables = [elf.symbols(data) for data in objects if elf.is_elf64(data)]
+    defined = {name for table in tables for name in table.defined}
+    missing = sorted({n for table in tables for n in table.undefined if n.startswith("kc_")} - defined)
+    if missing:
+        raise UnsupportedError(
+            f"the program calls {', '.join(missing)} of kc's runtime, which a shared library does not have: save an "
+            "artifact, and run it with kc.runtime"
+        )

@@ -26,7 +26,7 @@ def routine(name: str) -> Any:
         from scipy.linalg import cython_lapack
     except ImportError as error:
         raise ExecutionError(
-            f"LAPACK's {name} comes from SciPy, which cannot be imported ({error}): pip install scipy"
+            f"LAPACK's {name} comes from SciPy, which cannot be imported ({error}): pip install 'kc[linalg]'"
         ) from None
     capsule = cython_lapack.__pyx_capi__[name]
     signature = _capsule_name(capsule)
