@@ -88,6 +88,8 @@ def iota(e: Emitter, type_: ir.Type, extents: Sequence[Index], axis: int) -> ir.
             wide = part if width(part) >= 32 else exact  # of the narrow ones each number is rounded once
             real = i.to_float(i.one("arith.uitofp", [i.to_int(at[axis], int_type(64))], wide), part)
             return i.one("complex.create", [real, i.const(part, 0.0)], target) if is_complex(target) else real
+        if width(target) == 1:  # converted, not cut: 2 is true
+            return i.cmpi("ne", at[axis], i.index(0))
         return i.to_int(at[axis], target)
 
     return e.tabulate(type_, extents, body)
