@@ -15,6 +15,9 @@ from kc.passes.conversion._scalar import unsigned_flags
 from kc.rewrite import erase_op, replace_op, walk_ops
 
 
+_OPS = frozenset(("interpreter.print", "interpreter.probe", "interpreter.run_parallel"))
+
+
 @dataclasses.dataclass(frozen=True)
 class ConvertRunParallel(Pass):
     """``interpreter.run_parallel`` of StableHLO's reference interpreter to a host call that starts a thread a process.
@@ -32,8 +35,11 @@ class ConvertRunParallel(Pass):
     level: ClassVar[tuple[str, str]] = ("stablehlo", "linalg")
     dialects: ClassVar[tuple[str, ...]] = ("func", "tensor")
 
+    def acts_on(self) -> frozenset[str]:
+        return _OPS
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        for found in walk_ops(op, ("interpreter.print", "interpreter.probe", "interpreter.run_parallel")):
+        for found in walk_ops(op, _OPS):
             if found.name == "interpreter.probe":
                 replace_op(found, [found.operands[0]])
             elif found.name == "interpreter.print":

@@ -41,6 +41,9 @@ class ConvertStablehloTransfers(Pass):
         f"stablehlo.{name}" for name in ("after_all", "create_token", "infeed", "outfeed", "recv", "send")
     )
 
+    def acts_on(self) -> frozenset[str]:
+        return self.converts
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         found = walk_ops(op, self.converts)
         tokens = [o for o in found if o.name in _TOKENS]

@@ -39,6 +39,9 @@ class ExpandManualSharding(Pass):
     level: ClassVar[str] = "stablehlo"
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
 
+    def acts_on(self) -> frozenset[str]:
+        return frozenset(("stablehlo.custom_call",))
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         for call in walk_ops(op, "stablehlo.custom_call"):
             target = ir.StringAttr(call.attributes["call_target_name"]).value

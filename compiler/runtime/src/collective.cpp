@@ -74,6 +74,8 @@ void exchange(Process &self, const Call &call, const std::vector<int> &members, 
     read(meeting->inputs);
   } catch (const ProcessFailure &failure) {
     problem = failure.message;
+  } catch (const std::exception &error) {
+    problem = error.what();
   }
   self.grid->part(self, *meeting, members);
   if (!problem.empty())

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -168,6 +169,9 @@ template <typename Body> void collective(const int64_t *words, Body body) {
     body(self, call);
   } catch (const ProcessFailure &failure) {
     note_failure(failure);
+    failed = true;
+  } catch (const std::exception &error) { // memory exhausted
+    note_failure({error.what()});
     failed = true;
   }
   if (failed)
