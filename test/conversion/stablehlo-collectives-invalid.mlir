@@ -1,7 +1,7 @@
 // RUN: kc-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(kc-convert-stablehlo-collectives)'
 
 func.func @region(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-note @+1 {{only elementwise ops on rank-0 tensors and constants are supported there}}
+  // expected-note @+1 {{only elementwise ops on rank-0 tensors, constants and control flow are supported there}}
   %r = "stablehlo.all_reduce"(%x) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     // expected-error @+1 {{'stablehlo.custom_call' in the region of 'stablehlo.all_reduce' has no scalar form}}

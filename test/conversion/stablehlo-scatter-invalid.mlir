@@ -1,7 +1,7 @@
 // RUN: kc-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(kc-convert-stablehlo-scatter)'
 
 func.func @combiner(%x: tensor<4xi32>, %i: tensor<5x1xi32>, %u: tensor<5xi32>) -> tensor<4xi32> {
-  // expected-note @+1 {{only elementwise ops on rank-0 tensors and constants are supported there}}
+  // expected-note @+1 {{only elementwise ops on rank-0 tensors, constants and control flow are supported there}}
   %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
     scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%a: tensor<i32>, %b: tensor<i32>):
