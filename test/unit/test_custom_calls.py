@@ -1,6 +1,8 @@
 """Custom calls: registered Python and C functions, layouts, errors, artifacts."""
 import ctypes
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -218,8 +220,6 @@ func.func @main(%x: tensor<3xf32>, %y: tensor<2xi32>, %t: !stablehlo.token) -> (
 
 
 def test_without_scipy_lapack_says_so(monkeypatch):
-    import sys
-
     from kc.runtime.lapack import library
 
     library.routine.cache_clear()
@@ -301,3 +301,15 @@ def test_a_gpu_program_tells_that_it_calls_the_host(registered, capsys, tmp_path
     assert "note: 'stablehlo.custom_call @test.hosted' runs on the host" in capsys.readouterr().out
     assert main(["census", str(source)]) == 0
     assert "note" not in capsys.readouterr().out
+
+
+def test_calls_of_gpu_programs(tmp_path):
+    """On a driver of our own: copies to the host, device pointers, errors, C functions."""
+    here = Path(__file__).parent
+    driver = tmp_path / "libfakecuda.so"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-w", here / "fake_cuda.c", "-o", driver], check=True)
+    done = subprocess.run(
+        [sys.executable, here / "custom_calls_on_gpu.py"],
+        env={**os.environ, "KC_LIBCUDA": str(driver)}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout == "all passed\n", done.stdout + done.stderr
