@@ -18,6 +18,7 @@ from kc.kernels.policy import Policy, adds_prologue, is_wider, rows_pay
 from kc.kernels.reader import Reader
 from kc.kernels.structured import BodyOp, Structured, Unreadable, plain_dim
 
+_MOST_ANALYSED = 2048  # ops analysed on the way to one kernel: one that grows op by op is analysed again each time
 _ATTENTION_DEPTH = 4  # clusters between the two products of an attention, the score's included
 _WEIGHT = {"attention": 5, "contraction": 4, "window": 4, "rows": 3, "map": 2, "general": 0}
 
@@ -44,8 +45,11 @@ class Cluster:
     full: set[ir.Value] = dataclasses.field(default_factory=set)
     #: whether members joined blindly since ``kernel`` was found
     pending: bool = False
-    #: no fewer than the kernel has operands
+    #: no fewer than the kernel has operands, and the values that were counted since that was exact
     operands: int = 0
+    counted: set[ir.Value] = dataclasses.field(default_factory=set)
+    #: ops analysed so far on the way to this kernel
+    analysed: int = 0
 
     @property
     def kind(self) -> E.Kind:
@@ -87,11 +91,12 @@ class Clustering:
             tried.add(producer)
             kernel = self._merged(producer, cluster)
             if kernel is not None:
+                cluster.analysed += producer.analysed
                 self._found(cluster, sorted((*cluster.members, *producer.members)), kernel)
 
     def _found(self, cluster: Cluster, members: list[int], kernel: E.Kernel) -> None:
         cluster.members, cluster.kernel, cluster.pending = members, kernel, False
-        cluster.operands = len(kernel.operands)
+        cluster.operands, cluster.counted = len(kernel.operands), set()
         self.cluster_of.update(dict.fromkeys(members, cluster))
         loops = len(getattr(kernel, "dims", ()))
         if isinstance(kernel, E.Contraction):
@@ -137,11 +142,14 @@ class Clustering:
 
     def _has_room(self, cluster: Cluster, number: int, form: Structured) -> bool:
         """Whether the kernel with ``number`` in it has few enough operands: by a quick bound, else counted."""
-        cluster.operands += form.inputs + 1  # it reads its inputs and is a result
+        new = set(form.operands[: form.inputs]) - cluster.full - cluster.counted
+        cluster.operands += len(new) + 1  # it reads them and is a result
+        cluster.counted |= new
         if cluster.operands <= self.policy.max_operands:
             return True
         closure = self.closures.closure((*cluster.members, number))
         cluster.operands = len(closure.leaves) + len(closure.results)
+        cluster.counted = set()
         return cluster.operands <= self.policy.max_operands
 
     def _reads_elementwise(self, form: Structured, cluster: Cluster) -> bool:
@@ -157,11 +165,23 @@ class Clustering:
         follows = False
         for operand, positions in zip(form.operands[: form.inputs], form.maps, strict=False):
             dims = [plain_dim(position) for position in positions or ()]
-            if operand in cluster.full and dims == identity:
+            if dims == identity and self._widened(operand) in cluster.full:
                 follows = True
             elif not (_is_ordered(dims) and self._is_plain(operand)):
                 return False
         return follows
+
+    def _widened(self, value: ir.Value) -> ir.Value:
+        """What ``value`` is a cast of, element for element, by ops that are repeated in the kernel; else itself."""
+        while (number := self.graph.definition.get(value)) is not None and self.graph.roles[number] is Role.CHEAP:
+            form = self.graph.form(number)
+            if form is None or form.inputs != 1 or len(form.body) != 1 or form.body[0].args != (("arg", 0),):
+                break
+            identity = list(range(form.loops))
+            if any([plain_dim(position) for position in maps or ()] != identity for maps in form.maps):
+                break
+            value = form.operands[0]
+        return value
 
     def _is_plain(self, value: ir.Value) -> bool:
         """Whether reading ``value`` in the order of its axes reads an argument in that order, or nothing."""
@@ -208,6 +228,9 @@ class Clustering:
     def _merged(self, producer: Cluster, consumer: Cluster) -> E.Kernel | None:
         members = sorted((*producer.members, *consumer.members))
         if len(members) > self.policy.max_ops or consumer.kind in _NEVER[producer.kind]:
+            return None
+        consumer.analysed += len(members)
+        if consumer.analysed + producer.analysed > _MOST_ANALYSED:
             return None
         if self._closes_cycle(producer, consumer.members):
             return None

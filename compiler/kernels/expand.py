@@ -43,13 +43,13 @@ def _splittable(form: Structured) -> set[int]:
 
 def find_splits_of_operands(op: ir.Operation) -> dict[int, Split]:
     """Loops to split because an operand comes from a ``tensor.collapse_shape``."""
-    form = _readable(op)
     splits: dict[int, Split] = {}
+    form = _readable(op) if any(map(_is_collapsed, op.operands)) else None
     if form is None:
         return splits
     free = _splittable(form)
     for operand, positions in zip(form.operands[: form.inputs], form.maps, strict=False):
-        if isinstance(operand.owner, ir.Block) or operand.owner.operation.name != "tensor.collapse_shape":
+        if not _is_collapsed(operand):
             continue
         collapse = operand.owner.operation
         if not splits_rows(collapse):
@@ -68,14 +68,17 @@ def find_splits_of_operands(op: ir.Operation) -> dict[int, Split]:
     return splits
 
 
+def _is_collapsed(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.collapse_shape"
+
+
 def find_splits_of_results(op: ir.Operation) -> dict[int, Split]:
     """Loops to split because the only user of the result is a ``tensor.expand_shape``."""
-    form = _readable(op)
-    uses = [use for use in op.results[0].uses if use.owner.operation.name != "tensor.dim"]
-    if form is None or len(uses) != 1 or uses[0].owner.operation.name != "tensor.expand_shape":
+    uses = [use.owner.operation for use in op.results[0].uses if use.owner.operation.name != "tensor.dim"]
+    if len(uses) != 1 or uses[0].name != "tensor.expand_shape":
         return {}
-    expand = uses[0].owner.operation
-    if not splits_rows(expand) or expand.block != op.block:
+    expand, form = uses[0], _readable(op)
+    if form is None or not splits_rows(expand) or expand.block != op.block:
         return {}
     free = _splittable(form)
     splits: dict[int, Split] = {}

@@ -55,8 +55,9 @@ class StablehloConversion(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         # chosen before anything is erased: ops in scalar regions go with the op around them
-        for found in [o for o in walk_ops(op, self.converts) if not in_scalar_region(o)]:
-            check_types(found, ctx)
+        known: set[ir.Type] = set()
+        for found in [o for o in walk_ops(op, self.acts_on()) if not in_scalar_region(o)]:
+            check_types(found, ctx, known)
             emitter = Emitter.before(found)
             new = _nothing(emitter, found) or self.convert(emitter, found, ctx)
             if new is not None:
@@ -75,9 +76,13 @@ def _nothing(e: Emitter, op: ir.Operation) -> list[ir.Value]:
     return [e.empty(r.type, shape) for r, shape in zip(op.results, shapes, strict=True)]
 
 
-def check_types(op: ir.Operation, ctx: PassContext) -> None:
-    """Ends the pass when ``op`` has a type that no conversion takes."""
+def check_types(op: ir.Operation, ctx: PassContext, known: set[ir.Type] | None = None) -> None:
+    """Ends the pass when ``op`` has a type that no conversion takes; types that passed are added to ``known``."""
+    known = set() if known is None else known
     for value in (*op.operands, *op.results):
+        if value.type in known:
+            continue
+        known.add(value.type)
         text = str(value.type)
         if "!quant." in text:
             ctx.error(

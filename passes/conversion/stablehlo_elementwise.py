@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import PassContext
-from kc.passes.conversion._complex import SIDES, with_sides
+from kc.passes.conversion._complex import UNARY
 from kc.passes.conversion._convert import StablehloConversion
 from kc.passes.conversion._emit import Emitter, Index, element, is_complex, is_int, ranked, shape_of
 from kc.passes.conversion._region import inline_scalars
@@ -20,7 +20,7 @@ class ConvertStablehloElementwise(StablehloConversion):
     """Elementwise StableHLO to ``linalg.generic``; integer scalars to host ``arith``.
 
     So are CHLO's ``erf`` and ``erfc``. A function of complex numbers is written out in real arithmetic
-    (``_complex.py``); CHLO's inverse functions keep to the side of a branch cut that the sign of a zero tells.
+    (``_complex.py``), CHLO's hyperbolic and inverse ones too.
 
     ``%2 = stablehlo.divide %0, %1 : tensor<4xi32>`` becomes a parallel ``linalg.generic`` whose body holds the division
     with its edges defined. A rank-0 op on integers alone (loop counters, indices, predicates) becomes plain ``arith``
@@ -30,7 +30,7 @@ class ConvertStablehloElementwise(StablehloConversion):
     """
 
     name: ClassVar[str] = "kc-convert-stablehlo-elementwise"
-    converts: ClassVar[frozenset[str]] = frozenset(RULES) | {"stablehlo.map"} | {f"chlo.{name}" for name in SIDES}
+    converts: ClassVar[frozenset[str]] = frozenset(RULES) | {"stablehlo.map"}
     chlo_only: bool = False
 
     def acts_on(self) -> frozenset[str]:
@@ -38,7 +38,7 @@ class ConvertStablehloElementwise(StablehloConversion):
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value] | None:
         if op.name.startswith("chlo.") and not has_own_form(op.name, element(op.results[0])):
-            return self._on_a_side(e, op)
+            return None
         operands = list(op.operands)
         result = ranked(op.results[0])
         if op.name == "stablehlo.bitcast_convert" and ranked(operands[0]).rank != result.rank:
@@ -51,19 +51,6 @@ class ConvertStablehloElementwise(StablehloConversion):
             scalar = emit_scalar(e, op, [e.extract(v) for v in operands], result.element_type)
             return [e.from_elements([scalar], result)]
         return [self._generic(e, op, operands, result, ctx)]
-
-    @staticmethod
-    def _on_a_side(e: Emitter, op: ir.Operation) -> Sequence[ir.Value] | None:
-        """An inverse function of complex numbers, which CHLO's expansion computes, with zeros that keep their signs."""
-        name, type_ = op.name.removeprefix("chlo."), op.results[0].type
-        if name not in SIDES or not is_complex(element(type_)) or _DONE in op.attributes:
-            return None
-        (z,) = op.operands
-        value = e.one(op.name, [z], type_, {_DONE: ir.UnitAttr.get()})
-        maps = [ir.AffineMap.get_identity(ranked(type_).rank)] * 3
-        init = e.empty(type_, result_extents(e, ranked(type_), [z]))
-        parallel = ["parallel"] * ranked(type_).rank
-        return e.generic([z, value], [init], maps, parallel, lambda i, a: [with_sides(i, name, a[0], a[1])])
 
     def _generic(
         self, e: Emitter, op: ir.Operation, operands: list[ir.Value], result: ir.RankedTensorType, ctx: PassContext
@@ -81,10 +68,8 @@ class ConvertStablehloElementwise(StablehloConversion):
         return e.generic(operands, [init], [*maps, identity], ["parallel"] * result.rank, body)[0]
 
 
-#: on a CHLO op whose value is put right by what follows
-_DONE = "kc.sides"
 #: CHLO's functions that are computed directly where they are of complex numbers
-_OF_COMPLEX = frozenset({"chlo.cosh", "chlo.sinh", "chlo.tan"})
+_OF_COMPLEX = frozenset(f"chlo.{name}" for name in UNARY)
 
 
 def has_own_form(name: str, type_: ir.Type) -> bool:

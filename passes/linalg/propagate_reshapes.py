@@ -43,9 +43,12 @@ class PropagateReshapes(Pass):
         for item in walk_ops(op, ["tensor.expand_shape"]):
             if expand_before_slice(item):
                 ctx.count("slices-moved")
-        names = [o.name for o in walk_ops(op) if o.name.startswith("linalg.") and o.name != "linalg.fill"]
+        present = {o.name for o in walk_ops(op)}
+        names = {name for name in present if name.startswith("linalg.") and name != "linalg.fill"}
+        if present.isdisjoint(("tensor.collapse_shape", "tensor.expand_shape")):
+            return
         for finder, order in ((find_splits_of_operands, 1), (find_splits_of_results, -1)):
-            ops = [o for o in walk_ops(op, set(names)) if len(o.results) == 1][::order] if names else []
+            ops = [o for o in walk_ops(op, names) if len(o.results) == 1][::order] if names else []
             for item in ops:
                 splits: dict[int, Split] = finder(item)
                 if splits:
