@@ -27,8 +27,25 @@ def _remainder(op: ir.Operation) -> Reason:
     return "the specification leaves the remainder of complex numbers open", "stablehlo.real and stablehlo.imag"
 
 
+def _composite(op: ir.Operation) -> Reason:
+    from kc.bindings import ir
+
+    module = op
+    while module.parent is not None:
+        module = module.parent.operation
+    name = ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value
+    for view in module.regions[0].blocks[0].operations:
+        function = view.operation
+        if function.name == "func.func" and ir.StringAttr(function.attributes["sym_name"]).value == name:
+            if function.regions[0].blocks:
+                return None
+            return f"its decomposition '{name}' is only declared", "a decomposition with a body"
+    return None
+
+
 #: op -> why it cannot be compiled and the nearest thing that works; None when it can
 REFUSALS: dict[str, Callable[[ir.Operation], Reason]] = {
+    "stablehlo.composite": _composite,
     "stablehlo.remainder": _remainder,
     "stablehlo.torch_index_select": _index_select,
 }

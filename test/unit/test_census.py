@@ -101,3 +101,13 @@ def test_a_remainder_of_complex_numbers():
       return %r : tensor<2xcomplex<f32>>
     }""")
     assert "leaves the remainder of complex numbers open" in text
+
+
+def test_a_composite_without_a_decomposition():
+    (text,) = found("""
+    func.func private @elsewhere(tensor<3xf32>) -> tensor<3xf32>
+    func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %r = stablehlo.composite "their.op" %x {decomposition = @elsewhere} : (tensor<3xf32>) -> tensor<3xf32>
+      return %r : tensor<3xf32>
+    }""")
+    assert "its decomposition 'elsewhere' is only declared" in text
