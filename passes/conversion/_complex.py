@@ -259,6 +259,65 @@ def _tanh(r: Real, z: Pair) -> Pair:
     return real, r.where(r.test("oeq", y, 0.0), y, imaginary)
 
 
+def _far(r: Real, z: Pair) -> tuple[ir.Value, ir.Value]:
+    """(whether z is so large that 1 is nothing beside it, log |2 z|)."""
+    far = r.either(r.test("ogt", r.fn("absf", z[0]), _LARGE), r.test("ogt", r.fn("absf", z[1]), _LARGE))
+    return far, r.add(_log(r, z)[0], math.log(2.0))
+
+
+def _acos(r: Real, z: Pair) -> Pair:
+    x, y = z
+    below, above = _sqrt(r, (r.sub(1.0, x), r.neg(y))), _sqrt(r, (r.add(x, 1.0), y))
+    real = r.mul(r.atan2(below[0], above[0]), 2.0)
+    imaginary = r.fn("asinh", r.sub(r.mul(above[0], below[1]), r.mul(above[1], below[0])))
+    far, length = _far(r, z)
+    real = r.where(far, r.atan2(r.fn("absf", y), x), real)
+    return real, r.where(far, r.signed(length, r.neg(y)), imaginary)
+
+
+def _asin(r: Real, z: Pair) -> Pair:
+    x, y = z
+    below, above = _sqrt(r, (r.sub(1.0, x), r.neg(y))), _sqrt(r, (r.add(x, 1.0), y))
+    real = r.atan2(x, r.sub(r.mul(below[0], above[0]), r.mul(below[1], above[1])))
+    imaginary = r.fn("asinh", r.sub(r.mul(below[0], above[1]), r.mul(below[1], above[0])))
+    far, length = _far(r, z)
+    real = r.where(far, r.atan2(x, r.fn("absf", y)), real)
+    return real, r.where(far, r.signed(length, y), imaginary)
+
+
+def _acosh(r: Real, z: Pair) -> Pair:
+    """i acos(z) or its opposite, whichever is on the right."""
+    real, imaginary = _acos(r, z)
+    return r.fn("absf", imaginary), r.signed(real, z[1])
+
+
+def _asinh(r: Real, z: Pair) -> Pair:
+    """i asin(-i z)."""
+    real, imaginary = _asin(r, (z[1], r.neg(z[0])))
+    return r.neg(imaginary), real
+
+
+def _atanh(r: Real, z: Pair) -> Pair:
+    x, y = z
+    size = r.fn("absf", x)
+    off = r.sub(1.0, size)
+    gap = r.fma(off, off, r.mul(y, y))
+    real = r.mul(r.fn("log1p", r.div(r.mul(size, 4.0), gap)), 0.25)
+    # just above or below 1 the square of y may vanish
+    close = r.both(r.test("oeq", size, 1.0), r.test("olt", r.fn("absf", y), 1e-10))
+    real = r.where(close, r.mul(r.sub(math.log(2.0), r.fn("log", r.fn("absf", y))), 0.5), real)
+    turn = r.sub(r.mul(off, r.add(size, 1.0)), r.mul(y, y))
+    imaginary = r.mul(r.atan2(r.mul(y, 2.0), turn), 0.5)
+    far = r.either(r.test("ogt", size, _LARGE), r.test("ogt", r.fn("absf", y), _LARGE))
+    large = r.larger(size, r.fn("absf", y))
+    ratio, other = r.div(size, large), r.div(y, large)
+    tail = r.div(r.div(ratio, r.fma(ratio, ratio, r.mul(other, other))), large)
+    tail = r.where(r.either(r.infinite(x), r.infinite(y)), 0.0, tail)
+    real = r.where(far, tail, real)
+    imaginary = r.where(r.both(far, r.test("ord", y, y)), r.signed(math.pi / 2, y), imaginary)
+    return r.signed(real, x), imaginary
+
+
 def _turned(function: Callable[[Real, Pair], Pair]) -> Callable[[Real, Pair], Pair]:
     """f(z) = -i g(i z): sin from sinh, tan from tanh."""
 
@@ -303,6 +362,12 @@ def _power(r: Real, z: Pair, w: Pair) -> Pair:
 
 #: op -> function of one number
 UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
+    "acos": _acos,
+    "acosh": _acosh,
+    "asin": _asin,
+    "asinh": _asinh,
+    "atan": _turned(_atanh),
+    "atanh": _atanh,
     "cbrt": _cbrt,
     "cos": _cos,
     "cosh": _cosh,
@@ -319,27 +384,6 @@ UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
     "tan": _turned(_tanh),
     "tanh": _tanh,
 }
-
-
-#: functions whose real part has the sign of the argument's, and the sign that their imaginary part takes from there
-SIDES: dict[str, tuple[bool, float]] = {
-    "acos": (False, -1.0),
-    "acosh": (False, 1.0),
-    "asin": (True, 1.0),
-    "asinh": (True, 1.0),
-    "atan": (True, 1.0),
-    "atanh": (True, 1.0),
-}
-
-
-def with_sides(e: Emitter, name: str, z: ir.Value, value: ir.Value) -> ir.Value:
-    """``value`` of the function ``name`` of ``SIDES`` at ``z``, on the side of the branch cut that zeros of z tell."""
-    part = ir.ComplexType(z.type).element_type
-    (x, y), (real, imaginary) = ([e.one(op, [v], part) for op in ("complex.re", "complex.im")] for v in (z, value))
-    odd, sign = SIDES[name]
-    real = e.bin("math.copysign", real, x) if odd else real
-    imaginary = e.bin("math.copysign", imaginary, y if sign > 0 else e.unary("arith.negf", y))
-    return e.one("complex.create", [real, imaginary], z.type)
 
 
 def parts(e: Emitter, z: ir.Value) -> Pair:

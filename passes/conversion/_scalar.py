@@ -359,6 +359,12 @@ def _bitcast(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
 
 
 RULES: dict[str, Rule] = {
+    "chlo.acos": _math("math.acos", "acos"),
+    "chlo.acosh": _math("math.acosh", "acosh"),
+    "chlo.asin": _math("math.asin", "asin"),
+    "chlo.asinh": _math("math.asinh", "asinh"),
+    "chlo.atan": _math("math.atan", "atan"),
+    "chlo.atanh": _math("math.atanh", "atanh"),
     "chlo.cosh": _math("math.cosh", "cosh"),
     "chlo.erf": _math("math.erf"),
     "chlo.erfc": _math("math.erfc"),
