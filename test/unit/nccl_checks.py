@@ -47,7 +47,30 @@ def check(exe: kc.Executable, **options: object) -> None:
         np.testing.assert_array_equal(t, np.concatenate([X[1], X[0]]).reshape(2, 2, 2)[:, 1 - k].reshape(-1))
 
 
+RUN = """
+func.func @f(%x: tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+  %g = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+    : (tensor<2xf32>) -> tensor<4xf32>
+  %t = stablehlo.create_token : !stablehlo.token
+  %i:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  return %g, %i#0 : tensor<4xf32>, tensor<2xf32>
+}
+func.func @feed() -> tensor<2xf32> {
+  %c = stablehlo.constant dense<[7.0, 8.0]> : tensor<2xf32>
+  return %c : tensor<2xf32>
+}
+func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>) {
+  %r:4 = "interpreter.run_parallel"(%x, %y) {programs = [[@f], [@f]], infeed = [@feed, @feed]}
+    : (tensor<2xf32>, tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>)
+  return %r#0, %r#1, %r#2, %r#3 : tensor<4xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>
+}
+"""
+
+
 def main() -> None:
+    run = kc.compile(RUN, "nvptx:sm_90a")  # the op of the reference interpreter: all its processes are on one GPU
+    for got, want in zip(run(X[0][:2], X[1][:2]), [[0, 1, 10, 11], [7, 8]] * 2, strict=True):
+        np.testing.assert_array_equal(got, want)
     exe = kc.compile(SOURCE, "nvptx:sm_90a")
     if nccl is None:  # no library: copies, on two GPUs and on one
         check(exe)

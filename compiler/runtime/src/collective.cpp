@@ -13,31 +13,27 @@
 
 namespace kc {
 
-Buffer buffer_of(const Array &array) {
-  Buffer buffer{array.data, array.bytes(), in_gpu_call(), 0};
+int32_t device_of_call() {
+  int32_t device = 0;
   void *stream;
-  if (buffer.on_device)
-    current_stream(&buffer.device, &stream);
-  return buffer;
+  if (in_gpu_call())
+    current_stream(&device, &stream);
+  return device;
 }
-
-namespace {
-
-[[noreturn]] void fail(const std::string &message) { throw ProcessFailure{message}; }
 
 void *stream_of_call() {
   int32_t device;
   void *stream = nullptr;
-  current_stream(&device, &stream);
+  if (in_gpu_call())
+    current_stream(&device, &stream);
   return stream;
 }
 
-int32_t buffer_device() {
-  int32_t device = 0;
-  void *stream;
-  current_stream(&device, &stream);
-  return device;
-}
+Buffer buffer_of(const Array &array) { return {array.data, array.bytes(), in_gpu_call(), device_of_call()}; }
+
+namespace {
+
+[[noreturn]] void fail(const std::string &message) { throw ProcessFailure{message}; }
 
 Buffer slice(const Buffer &whole, int64_t index, int64_t bytes) {
   return {static_cast<char *>(whole.data) + index * bytes, bytes, whole.on_device, whole.device};
@@ -108,7 +104,7 @@ void copy(const Buffer &to, const Buffer &from) {
   const int kind = !from.on_device ? 0 : !to.on_device ? 1 : 2;
   const int32_t device = to.on_device ? to.device : from.device;
   void *stream = stream_of_call();
-  if (from.on_device && from.device != buffer_device()) // another process's: its own stream is for what is settled
+  if (from.on_device && from.device != device_of_call()) // another process's: its own stream is for what is settled
     kc_gpu_own_stream(from.device, &stream);
   if (kc_gpu_copy(device, stream, to.data, from.data, to.bytes, kind))
     fail(current_error().message());

@@ -90,13 +90,6 @@ void require(Result result, const Call &call) {
     throw ProcessFailure{call.where() + ": NCCL: " + library().GetErrorString(result)};
 }
 
-void *stream_of_call() {
-  int32_t device;
-  void *stream = nullptr;
-  current_stream(&device, &stream);
-  return stream;
-}
-
 // Communicators that no run uses, by devices.
 struct Store {
   std::mutex mutex;

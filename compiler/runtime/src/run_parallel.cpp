@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "call.h"
+#include "collective.h"
 #include "error.h"
 #include "grid.h"
 #include "kc_runtime.h"
@@ -118,17 +119,25 @@ void lay_out(const kc_program *program, const std::string &name, const Array *ar
     out += 3 + 2 * array->rank;
   }
   work.words.resize(static_cast<size_t>(out), 0);
+  work.words[static_cast<size_t>(arguments)] = device_of_call();
+  work.words[static_cast<size_t>(arguments) + 1] = reinterpret_cast<int64_t>(stream_of_call());
 }
 
-// Moves a result to where `to` says.
-void take(const int64_t *words, void *to, int64_t bytes) {
-  std::memcpy(to, reinterpret_cast<void *>(words[1]), static_cast<size_t>(bytes));
-  kc_free(reinterpret_cast<void *>(words[0]));
+// Moves a result to where `to` says: beside it, or (kind 1) from the GPU to the host.
+void take(const int64_t *words, void *to, int64_t bytes, int32_t kind) {
+  auto *base = reinterpret_cast<void *>(words[0]), *from = reinterpret_cast<void *>(words[1]);
+  if (!in_gpu_call()) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return kc_free(base);
+  }
+  const int32_t device = device_of_call();
+  void *stream = stream_of_call();
+  const bool failed = bytes && kc_gpu_copy(device, stream, to, from, bytes, kind);
+  if (kc_gpu_free(device, stream, base) || failed)
+    throw ProcessFailure{current_error().message()};
 }
 
 void run_grid(const Call &call, const kc_program *program) {
-  if (in_gpu_call())
-    throw ProcessFailure{"interpreter.run_parallel runs on the CPU; for GPUs, use run_parallel of the executable"};
   const Run run = read_run(call.type);
   Grid grid(run.replicas, run.partitions, run.timeout);
   grid.has_host = true;
@@ -155,7 +164,7 @@ void run_grid(const Call &call, const kc_program *program) {
       throw ProcessFailure{std::string("infeed: ") + kc_last_error()};
     Message message;
     message.bytes.resize(static_cast<size_t>(works[i].results[0].array.bytes()));
-    take(works[i].words.data() + works[i].results[0].place, message.bytes.data(), works[i].results[0].array.bytes());
+    take(works[i].words.data() + works[i].results[0].place, message.bytes.data(), works[i].results[0].array.bytes(), 1);
     grid.post_from_host("infeed", std::move(message));
   }
   works.resize(run.programs.size());
@@ -178,7 +187,7 @@ void run_grid(const Call &call, const kc_program *program) {
   for (Work &work : works)
     for (const Result &result : work.results)
       if (!work.failed)
-        take(work.words.data() + result.place, result.array.data, result.array.bytes());
+        take(work.words.data() + result.place, result.array.data, result.array.bytes(), 2);
   if (grid.failed())
     throw ProcessFailure{grid.failure()};
 }
