@@ -39,9 +39,6 @@ sys.path.insert(0, str(HERE))
 
 import _pool  # noqa: E402 - beside this file
 
-#: ops that need several processes or a host that feeds the program: not for a run of one process
-_PROCESSES = frozenset({"interpreter.run_parallel"})
-
 
 def load_harness(path: Path) -> Any:
     """The harness as a module."""
@@ -85,8 +82,6 @@ class Maker:
         expected = None
         if case.text is None or not (case.checks or self.synth):
             return {**made, "status": "noref", "error": ""}
-        if _PROCESSES & set(case.ops):
-            return {**made, "status": "processes", "error": "needs several processes"}
         if not case.checks:
             expected = self.harness.synth_expected(case)
             if expected is None:
@@ -221,7 +216,7 @@ def main() -> int:
     pack.write(args.out)
     print(f"{args.out}: {args.out.stat().st_size / 2**20:.1f} MiB, {len(pack.cases)} cases, {dict(seen)}")
     for case in pack.cases:
-        if case["status"] not in ("compiled", "noref", "processes"):
+        if case["status"] not in ("compiled", "noref"):
             print(f"{case['status']:12} {os.path.basename(case['file'])}[{case['case']}]: {case['error'][:200]}")
     return 0
 
