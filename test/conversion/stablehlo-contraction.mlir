@@ -61,3 +61,12 @@ func.func @no_room(%x: tensor<1x1x2xi32>, %w: tensor<1x2x3xi32>) -> tensor<1x2x0
     : (tensor<1x1x2xi32>, tensor<1x2x3xi32>) -> tensor<1x2x0xi32>
   return %0 : tensor<1x2x0xi32>
 }
+
+// A hundred thousand products are added up in blocks, then the blocks' sums.
+// CHECK-LABEL: func.func @many
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%{{.*}}, %{{.*}} : tensor<2x100x1000xf32>, tensor<100x1000xf32>) outs(%{{.*}} : tensor<100x2xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} {{.*}} outs(%{{.*}} : tensor<2xf32>)
+func.func @many(%a: tensor<2x100000xf32>, %b: tensor<100000xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x100000xf32>, tensor<100000xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

@@ -31,3 +31,16 @@ def test_equal_terms(shape: tuple[int, ...], axis: int, element: str):
     expected = x.astype(float).sum(axis)
     precision = 2e-6 if element == "f32" else float(ml_dtypes.finfo(dtype).eps) / 2
     np.testing.assert_allclose(actual.astype(float), expected, rtol=precision)
+
+
+def test_products():
+    """100,000 products for each of a few results."""
+    text = """func.func @main(%x: tensor<4x100000x2xf32>, %y: tensor<3x4x100000xf32>) -> tensor<4x2x3xf32> {
+      %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [1], contracting_dims = [1] x [2]
+        : (tensor<4x100000x2xf32>, tensor<3x4x100000xf32>) -> tensor<4x2x3xf32>
+      return %0 : tensor<4x2x3xf32>
+    }"""
+    rng = np.random.default_rng(0)
+    x, y = rng.random((4, 100_000, 2), np.float32), rng.random((3, 4, 100_000), np.float32)
+    (actual,) = kc.compile(text)(x, y)
+    np.testing.assert_allclose(actual, np.einsum("bkm,nbk->bmn", x.astype(float), y.astype(float)), rtol=2e-6)
