@@ -34,6 +34,7 @@ REGISTRY: dict[str, str] = {
     "kc-expand-manual-sharding": "kc.passes.stablehlo.expand_manual_sharding:ExpandManualSharding",
     "kc-expand-math": "kc.passes.llvm.expand_math:ExpandMath",
     "kc-expand-small-floats": "kc.passes.llvm.expand_small_floats:ExpandSmallFloats",
+    "kc-expand-switches": "kc.passes.linalg.expand_switches:ExpandSwitches",
     "kc-externalize-constants": "kc.passes.linalg.externalize_constants:ExternalizeConstants",
     "kc-flatten-tuples": "kc.passes.stablehlo.flatten_tuples:FlattenTuples",
     "kc-fold-float-constants": "kc.passes.linalg.fold_float_constants:FoldFloatConstants",

@@ -9,7 +9,7 @@ CLEAN_UP = Phase(
     start="linalg",
     end="linalg",
     pipeline="builtin.module("
-    "kc-legalize-selects,func.func(convert-elementwise-to-linalg),canonicalize,cse,"
+    "kc-expand-switches,kc-legalize-selects,func.func(convert-elementwise-to-linalg),canonicalize,cse,"
     "func.func(kc-propagate-reshapes),canonicalize,cse)",
 )
 

@@ -102,10 +102,12 @@ class Fuzzer:
         self.statistics = Statistics()
         self.findings: list[Finding] = []
         self._seen: set[int] = set()
+        self._end = float("inf")
 
     def run(self, seed: int, count: int, seconds: float, stop_after: int = 1000) -> None:
         """Rounds from ``seed`` on until ``count`` modules were run, ``seconds`` are over or enough was found."""
         start = time.monotonic()
+        self._end = start + seconds
         while (
             self.statistics.modules < count and time.monotonic() - start < seconds and len(self.findings) < stop_after
         ):
@@ -125,7 +127,8 @@ class Fuzzer:
 
         def test(batch: list[Program]) -> None:
             nonlocal deadline
-            if deadline is not None and time.monotonic() > deadline:
+            now = time.monotonic()
+            if (deadline is not None and now > deadline) or (deadline is None and now > self._end):
                 raise Enough
             cases = [Case.of(p) for p in batch]
             if deadline is None:  # hypothesis comes back to what it has made
