@@ -284,6 +284,8 @@ class Clustering:
         )
         if not all(isinstance(value.type, ir.RankedTensorType) for value in closure.results):
             return E.General("", operands, "a result that is not a tensor")
+        if len(closure.ops) > 4 * self.policy.max_ops:
+            return E.General("", operands, "too many ops that are repeated in each kernel")
         if self._waits_for(closure.leaves, members):
             return E.General("", operands, "an operand that depends on its own results")
         out_args = range(len(numbers), len(operands))

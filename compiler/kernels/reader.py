@@ -50,6 +50,7 @@ class Reader:
         self.extents = Extents(ops, leaf, self.cache, results)
         self.dims: list[tuple[ir.Value, int]] = []  # (tensor, axis) that gives each dim its extent
         self._memo: dict[tuple[ir.Value, tuple[Lin, ...]], E.Expr] = {}
+        self._scalars: dict[ir.Value, E.Expr] = {}
         self._reduced: dict[tuple[ir.Value, tuple[Lin, ...]], tuple[Lin, ...]] = {}
 
     # -------------------------------------------------------------------------------------------------- dims
@@ -112,6 +113,12 @@ class Reader:
 
     def scalar(self, value: ir.Value) -> E.Expr:
         """A scalar (not tensor) value from outside a body."""
+        found = self._scalars.get(value)
+        if found is None:
+            found = self._scalars[value] = self._scalar(value)
+        return found
+
+    def _scalar(self, value: ir.Value) -> E.Expr:
         number = self.leaf(value)
         if number is not None:
             return E.Load(number, (), str(value.type))
