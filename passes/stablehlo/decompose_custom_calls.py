@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.stablehlo._build import Builder
-from kc.rewrite import replace_op, walk_ops
+from kc.rewrite import erase_op, replace_op, walk_ops
 
 _CHLO_UNARY = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erf_inv", "erfc", "sinh", "tan",
@@ -48,10 +48,14 @@ class DecomposeCustomCalls(Pass):
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
+        computations: set[str] = set()
         for call in walk_ops(op, "stablehlo.custom_call"):
             make = _known(call)
             if make is not None:
+                computations |= set(_computations(call))
                 replace_op(call, make(Builder(call), call))
+        if computations:
+            _drop(op, computations)
 
 
 _Maker = Callable[[Builder, ir.Operation], Sequence[ir.Value]]
@@ -73,7 +77,7 @@ def _known(op: ir.Operation) -> _Maker | None:
     if name in ("mhlo.topk", "TopK", "stablehlo.topk"):
         return _top_k if len(types) == 1 and len(results) == 2 and _largest(op) else None
     if name == "ApproxTopK":
-        return _approximate_top_k if len(types) == 4 and len(results) == 2 else None
+        return _approximate_top_k if len(types) == 4 and len(results) == 2 and len(_functions(op)) == 1 else None
     return None
 
 
@@ -143,19 +147,39 @@ def _largest(op: ir.Operation) -> bool:
     options = _dictionary(op)
     if "largest" in options:
         return bool(ir.BoolAttr(options["largest"]).value)
-    computations = ir.ArrayAttr(op.attributes["called_computations"]) if "called_computations" in op.attributes else []
-    if not len(computations):
+    if not _computations(op):
         return True
-    comparisons = [c for f in _functions(op, computations) for c in walk_ops(f, "stablehlo.compare")]
+    comparisons = [c for f in _functions(op) for c in walk_ops(f, "stablehlo.compare")]
     return len(comparisons) == 1 and "GT" in str(comparisons[0].attributes["comparison_direction"])
 
 
-def _functions(op: ir.Operation, references: Sequence[ir.Attribute]) -> list[ir.Operation]:
+def _computations(op: ir.Operation) -> list[str]:
+    """Names of the functions that a call says it calls."""
+    if "called_computations" not in op.attributes:
+        return []
+    return [ir.FlatSymbolRefAttr(reference).value for reference in ir.ArrayAttr(op.attributes["called_computations"])]
+
+
+def _functions(op: ir.Operation) -> list[ir.Operation]:
+    """The functions that a call says it calls."""
     root = op
     while root.parent is not None:
         root = root.parent.operation
-    names = {ir.FlatSymbolRefAttr(r).value for r in references}
+    names = _computations(op)
     return [f for f in walk_ops(root, "func.func") if ir.StringAttr(f.attributes["sym_name"]).value in names]
+
+
+def _drop(module: ir.Operation, names: set[str]) -> None:
+    """Erase those of the functions that nothing names any more; JAX leaves them public, and ended by stablehlo.return,
+    which is no function for the passes that follow."""
+    for user in walk_ops(module, ("func.call", "stablehlo.custom_call")):
+        if user.name == "func.call":
+            names = names - {ir.FlatSymbolRefAttr(user.attributes["callee"]).value}
+        else:
+            names = names - set(_computations(user))
+    for function in walk_ops(module, "func.func"):
+        if ir.StringAttr(function.attributes["sym_name"]).value in names:
+            erase_op(function)
 
 
 def _top_k(b: Builder, op: ir.Operation) -> Sequence[ir.Value]:
@@ -166,7 +190,7 @@ def _top_k(b: Builder, op: ir.Operation) -> Sequence[ir.Value]:
 
 def _approximate_top_k(b: Builder, op: ir.Operation) -> Sequence[ir.Value]:
     """Operands: values, their indices, and the two that an empty result has; the computation says which is first."""
-    (comparison,) = _functions(op, list(ir.ArrayAttr(op.attributes["called_computations"])))
+    (comparison,) = _functions(op)
     axis = ir.IntegerAttr(_dictionary(op)["reduction_dim"]).value
     values = list(op.operands)[:2]
     dimension = {
@@ -176,12 +200,24 @@ def _approximate_top_k(b: Builder, op: ir.Operation) -> Sequence[ir.Value]:
     made = b.op("sort", values, [v.type for v in values], dimension, regions=1)
     kinds = [b.tensor([], b.element(v)) for v in values for _ in range(2)]
     block = made.regions[0].blocks.append(*kinds, arg_locs=[b.location] * 4)
-    inner = ir.InsertionPoint(block)
-    callee = {"callee": ir.FlatSymbolRefAttr.get(ir.StringAttr(comparison.attributes["sym_name"]).value)}
-    before = ir.Operation.create(
-        "func.call", [b.tensor([], ir.IntegerType.get_signless(1))], list(block.arguments), callee,
-        loc=b.location, ip=inner,
-    )  # fmt: skip
-    ir.Operation.create("stablehlo.return", operands=[before.result], loc=b.location, ip=inner)
+    _copy_body(comparison, block, b.location)
     shape = b.shape(op.results[0])
     return [b.slice(v, [0] * len(shape), shape) for v in made.results]
+
+
+def _copy_body(function: ir.Operation, block: ir.Block, location: ir.Location) -> None:
+    """The ops of ``function`` (of one block) at the end of ``block``, which has the same arguments."""
+    source = function.regions[0].blocks[0]
+    place = ir.InsertionPoint(block)
+    copies: dict[ir.Value, ir.Value] = dict(zip(source.arguments, block.arguments, strict=True))
+    for op in [view.operation for view in source.operations]:
+        if op.name in ("stablehlo.return", "func.return"):
+            operands = [copies[v] for v in op.operands]
+            ir.Operation.create("stablehlo.return", operands=operands, loc=location, ip=place)
+            continue
+        clone = op.clone(place).operation
+        for inner in (clone, *walk_ops(clone)):
+            for number, operand in enumerate(inner.operands):
+                if operand in copies:
+                    inner.operands[number] = copies[operand]
+        copies.update(zip(op.results, clone.results, strict=True))

@@ -150,3 +150,13 @@ func.func @main(%a: tensor<2x5x3xf32>, %s: tensor<2x3x3xf32>) -> (tensor<2x5x3xf
     near(low @ np.triu(lu[:, :3]), np.stack([x[p] for x, p in zip(a, rows, strict=True)]), np.float32)
     near(q @ np.triu(packed[:, :3]), a, np.float32)
     near(s @ vectors, vectors * values[:, None], np.float32)
+
+
+def test_approximate_top_k():
+    """JAX's call of XLA's approximate top-k: exact, and its comparison does not become a public function."""
+    x = numbers(0, 3, 50, dtype=np.float32)
+    jitted = kc.jit(lambda x: jax.lax.approx_max_k(x, 4))
+    values, order = map(np.asarray, jitted(x))
+    np.testing.assert_array_equal(order, np.argsort(-x, axis=1)[:, :4])
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, 1))
+    assert list(jitted.compiled(x).manifest["entries"]) == ["main"]

@@ -44,17 +44,21 @@ func.func @top_k(%x: tensor<8xf32>) -> tensor<2xi32> {
 
 // -----
 
+// The comparison goes into the sort; the function that held it, which JAX leaves public, goes.
 // CHECK-LABEL: func.func @approximate
 // CHECK: %[[SORTED:.*]]:2 = "stablehlo.sort"(%{{.*}}, %{{.*}}) <{dimension = 1 : i64, is_stable = true}>
-// CHECK: func.call @gt
+// CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<f32>, %[[B:.*]]: tensor<f32>, %{{.*}}: tensor<i32>, %{{.*}}: tensor<i32>):
+// CHECK-NEXT: %[[P:.*]] = stablehlo.compare GT, %[[A]], %[[B]]
+// CHECK-NEXT: stablehlo.return %[[P]]
 // CHECK: stablehlo.slice %[[SORTED]]#0 [0:3, 0:2]
+// CHECK-NOT: func.func
+func.func @gt(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}
 func.func @approximate(%x: tensor<3x8xf32>, %i: tensor<3x8xi32>, %a: tensor<f32>, %b: tensor<i32>) -> (tensor<3x2xf32>, tensor<3x2xi32>) {
   %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %a, %b) {
     called_computations = [@gt], mhlo.backend_config = {reduction_dim = 1 : i64, top_k = 2 : i64}
   } : (tensor<3x8xf32>, tensor<3x8xi32>, tensor<f32>, tensor<i32>) -> (tensor<3x2xf32>, tensor<3x2xi32>)
   return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi32>
-}
-func.func private @gt(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
-  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  return %0 : tensor<i1>
 }
