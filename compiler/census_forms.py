@@ -19,12 +19,13 @@ def _index_select(op: ir.Operation) -> Reason:
     return "the shape of its operand is only known at run time", "stablehlo.dynamic_gather"
 
 
-def _remainder(op: ir.Operation) -> Reason:
+def _of_reals(op: ir.Operation) -> Reason:
     from kc.bindings import ir
 
     if not isinstance(ir.RankedTensorType(op.results[0].type).element_type, ir.ComplexType):
         return None
-    return "the specification leaves the remainder of complex numbers open", "stablehlo.real and stablehlo.imag"
+    what = "remainder" if op.name == "stablehlo.remainder" else "Bessel function"
+    return f"the specification leaves the {what} of complex numbers open", "stablehlo.real and stablehlo.imag"
 
 
 def _composite(op: ir.Operation) -> Reason:
@@ -45,7 +46,8 @@ def _composite(op: ir.Operation) -> Reason:
 
 #: op -> why it cannot be compiled and the nearest thing that works; None when it can
 REFUSALS: dict[str, Callable[[ir.Operation], Reason]] = {
+    "chlo.bessel_i1e": _of_reals,
     "stablehlo.composite": _composite,
-    "stablehlo.remainder": _remainder,
+    "stablehlo.remainder": _of_reals,
     "stablehlo.torch_index_select": _index_select,
 }
