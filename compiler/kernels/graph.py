@@ -225,11 +225,16 @@ _ELEMENT_OPS = frozenset(("tensor.extract", "tensor.insert", "tensor.dim", "tens
 
 
 def is_element_loop(op: ir.Operation) -> bool:
-    """Whether control flow works on single elements of tensors (a sort, a scatter), so that it is one kernel."""
+    """Whether control flow works on single elements of tensors (a sort, a scatter), so that it is one kernel.
+
+    A kernel returns nothing but tensors: a scalar result that somebody reads keeps it out.
+    """
     touches = False
     for inner in walk_nested(op):
         if inner.name in ("tensor.extract", "tensor.insert"):
             touches = True
         elif not inner.name.startswith(_ELEMENT_DIALECTS) and inner.name not in _ELEMENT_OPS:
             return False
-    return touches and any(isinstance(result.type, ir.ShapedType) for result in op.results)
+    scalars = [result for result in op.results if not isinstance(result.type, ir.ShapedType)]
+    read = any(True for result in scalars for _ in result.uses)
+    return touches and len(scalars) < len(op.results) and not read

@@ -246,3 +246,23 @@ func.func @complex(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
   } -> tensor<2xcomplex<f32>>
   return %r : tensor<2xcomplex<f32>>
 }
+
+// -----
+
+// A kernel returns tensors: control flow with a scalar that somebody reads stays where it is.
+
+// CHECK-LABEL: func.func @scalar_beside_tensor
+// CHECK: scf.if
+// CHECK-NOT: call
+// CHECK: return
+func.func @scalar_beside_tensor(%p: i1, %i: index, %v: i32, %x: tensor<4xi32>) -> (i32, tensor<4xi32>) {
+  %0:2 = scf.if %p -> (i32, tensor<4xi32>) {
+    %e = tensor.extract %x[%i] : tensor<4xi32>
+    %s = arith.addi %e, %v : i32
+    %t = tensor.insert %s into %x[%i] : tensor<4xi32>
+    scf.yield %s, %t : i32, tensor<4xi32>
+  } else {
+    scf.yield %v, %x : i32, tensor<4xi32>
+  }
+  return %0#0, %0#1 : i32, tensor<4xi32>
+}
