@@ -115,6 +115,16 @@ def test_bad_matrices():
     assert np.asarray(got[7]).shape == (0, 0) and got[8] == 1 and np.asarray(got[9]).shape == (0, 0)
 
 
+def test_tridiagonal_eigenvectors():
+    """By inverse iteration, whose systems are singular."""
+    d, e = numbers(0, 6), numbers(1, 5)
+    values, vectors = map(np.asarray, kc.jit(lambda d, e: jsl.eigh_tridiagonal(d, e))(d, e))
+    matrix = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+    near(values, np.linalg.eigvalsh(matrix))
+    near(matrix @ vectors, vectors * values)
+    near(vectors.T @ vectors, np.eye(6))
+
+
 def test_dynamic_batch():
     """A batch of unknown size; the calls then have operands that tell their results' shapes."""
     a = numbers(0, 4, 3, 3)

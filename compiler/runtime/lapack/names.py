@@ -14,5 +14,6 @@ TARGETS: dict[str, str] = {
     for name in names
     for prefix in ("sd" if name in _REAL else "cz" if name in _COMPLEX else "sdcz")
 }
+TARGETS["tridiagonal_solve_perturbed_ffi"] = "perturbed"
 #: XLA's own names, which JAX uses where it does not call LAPACK itself
 TARGETS |= dict.fromkeys(("Eigh", "LuDecomposition", "ProductOfElementaryHouseholderReflectors", "Qr"), "xla_names")
