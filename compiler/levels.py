@@ -60,7 +60,7 @@ LEVELS: dict[str, Level] = {
         Level(
             "stablehlo",
             "StableHLO graphs: algebra, graph shape, composites, library calls",
-            dialects=_names("stablehlo chlo func builtin shape"),
+            dialects=_names("stablehlo chlo interpreter func builtin shape"),
             # what stands beside the graph: shape arithmetic, checks of sizes, and weights bound as parameters
             ops=_names(
                 "arith.constant arith.addi arith.subi arith.muli arith.divsi arith.maxsi arith.cmpi arith.ori "

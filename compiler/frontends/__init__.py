@@ -44,7 +44,14 @@ def level_of(module: ir.Module) -> str:
     from kc.rewrite import walk_ops
 
     dialects = {op.name.partition(".")[0] for op in walk_ops(module.operation)}
-    for level, owners in (("torch", {"torch", "torch_c"}), ("stablehlo", {"stablehlo", "chlo", "vhlo"})):
+    stablehlo = {"stablehlo", "chlo", "vhlo", "interpreter"}
+    for level, owners in (("torch", {"torch", "torch_c"}), ("stablehlo", stablehlo)):
         if dialects & owners:
             return level
-    return "linalg"
+    # a function may only pass on what is of StableHLO: tuples, tokens
+    signatures = [str(f.operation.attributes["function_type"]) for f in module.body.operations if _is_function(f)]
+    return "stablehlo" if any("tuple<" in s or "!stablehlo." in s for s in signatures) else "linalg"
+
+
+def _is_function(op: ir.Operation | ir.OpView) -> bool:
+    return op.operation.name == "func.func"

@@ -138,8 +138,8 @@ def _parse(data: str | bytes, name: str) -> ir.Module:
             if "sdy." not in data:
                 raise
             raise InputError(
-                f"{name} is in part written in Shardy's dialect (sdy), which is not StableHLO's: lower the JAX function "
-                'with jax.config.update("jax_use_shardy_partitioner", False)',
+                f"{name} is in part written in Shardy's dialect (sdy), which is not StableHLO's: lower the function of "
+                'JAX with jax.config.update("jax_use_shardy_partitioner", False)',
                 error.diagnostics,
             ) from None
     if not data.startswith(_MAGIC):

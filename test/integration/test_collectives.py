@@ -246,7 +246,10 @@ def test_tuples_and_tokens_of_an_entry() -> None:
       %r = stablehlo.tuple %b, %i : tuple<tensor<3xi32>, tuple<tensor<2xf32>>>
       return %r, %k : tuple<tensor<3xi32>, tuple<tensor<2xf32>>>, !stablehlo.token
     }""")
+    only_passed_on = kc.compile("func.func @main(%t: tuple<tensor<2xf32>>) -> tuple<tensor<2xf32>> { return %t : "
+                                "tuple<tensor<2xf32>> }")  # fmt: skip
     x, n = numbers((2,)), np.arange(3, dtype=np.int32)
+    np.testing.assert_array_equal(only_passed_on(x)[0], x)
     got = exe(x, n)
     assert len(got) == 2
     np.testing.assert_array_equal(got[0], n)
