@@ -97,6 +97,11 @@ class Builder:
     def in_region(self) -> bool:
         return self._depth > 0
 
+    @property
+    def depth(self) -> int:
+        """How many regions deep the next operation stands."""
+        return self._depth
+
     # names and operations
 
     def name(self) -> str:

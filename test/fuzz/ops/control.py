@@ -10,9 +10,19 @@ from ..builder import Builder
 from ..facts import Facts, join
 from ..program import Value
 from ..tensors import Tensor, same
-from . import elementwise, movement
+from . import elementwise, indexing, movement, reduction, sorting
 
-_INNER = (elementwise.binary, elementwise.unary, elementwise.select, elementwise.compare, movement.reverse)
+_SIMPLE = (elementwise.binary, elementwise.unary, elementwise.select, elementwise.compare, movement.reverse)
+#: what bufferization likes to do in place, and may see more than a function of its own
+_INNER = (
+    *_SIMPLE,
+    movement.dynamic_update_slice,
+    sorting.sort,
+    indexing.scatter,
+    reduction.reduce,
+    movement.concatenate,
+)
+_NESTED = 2
 _CARRIED = ("f32", "i32", "i1", "f64", "i8", "ui32", "bf16", "i64")
 
 
@@ -20,7 +30,10 @@ def _region(b: Builder, types: list[Tensor], values: list[Value] | None = None) 
     """Operations of a region that end in values of the given types: those, the text, and whether they are exact."""
     with b.inside(values) as inner:
         for _ in range(b.c.integer(0, 3)):
-            b.c.one_of(_INNER)(b)
+            if b.depth < _NESTED and b.c.chance(15):
+                b.c.one_of((if_, while_))(b)
+            else:
+                b.c.one_of(_INNER)(b)
         out = [b.like(t, reuse=90) for t in types]
     return out, inner.text(), all(v.facts.exact for v in out)
 
@@ -112,7 +125,7 @@ def call(b: Builder) -> None:
     ]
     with b.inside(inner_params, isolated=True) as inner:
         for _ in range(b.c.integer(1, 4)):
-            b.c.one_of(_INNER)(b)
+            b.c.one_of(_SIMPLE)(b)
         out = inner.made()[-1:] + [v for v in inner.made()[:-1] if b.c.chance(20)][:2] or inner_params[:1]
     name = f"@helper{len(b.helpers)}"
     head = ", ".join(f"%{v.name}: {v.type}" for v in inner_params)

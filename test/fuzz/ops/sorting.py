@@ -16,7 +16,7 @@ def sort(b: Builder) -> None:
     x = b.any(KEYS, (1, 4), lambda v: v.facts.bits or not v.facts.nan)
     element = x.type.element
     # its meaning is in the bits, so not in f64
-    total = b.exact and is_inexact(element) and x.facts.bits and (x.facts.nan or b.c.chance(50))
+    total = b.exact and not b.in_region and is_inexact(element) and x.facts.bits and (x.facts.nan or b.c.chance(50))
     if x.facts.nan and is_inexact(element) and not total:
         return  # NaN is in no order with the rest
     operands = [x]
