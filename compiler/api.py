@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -162,11 +163,29 @@ def compile_loaded(
     from kc.census import check
 
     check(loaded.module, chosen)
+    _bind_weights(loaded.module)
     source = _Source(loaded, chosen, options)
     verify = str(options.get("verify_levels", "false")).lower() in ("1", "true")
     run_phases(loaded.module, phases, options, hooks=agents, verify_levels=verify, observe=observe)
     manifest, files = chosen.generate(loaded.module, options)
     return Executable(manifest, files, entry, source)
+
+
+#: bytes of a constant that is a weight: it becomes a parameter at once, and no pass or snapshot holds it
+_WEIGHT = 1 << 20
+
+
+def _bind_weights(module: ir.Module) -> None:
+    """Make parameters of the constants of ``_WEIGHT`` bytes and more, wherever they may become ones."""
+    from kc.bindings import ir
+    from kc.pass_manager import run_pipeline
+    from kc.rewrite import walk_ops
+
+    for op in walk_ops(module.operation, ("stablehlo.constant", "arith.constant")):
+        kind = op.results[0].type
+        if isinstance(kind, ir.RankedTensorType) and math.prod(kind.shape) >= _WEIGHT // 16:
+            run_pipeline(module, f"builtin.module(kc-externalize-constants{{threshold={_WEIGHT - 1}}})")
+            return
 
 
 def _checked(options: Mapping[str, Any], phases: Sequence[Phase]) -> Mapping[str, Any]:
