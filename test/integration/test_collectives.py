@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kc
-from kc.runtime import ArgumentError, ExecutionError
+from kc.runtime import ArgumentError, ExecutionError, custom_calls
 
 RNG = np.random.default_rng(5)
 
@@ -307,6 +307,54 @@ def test_two_programs_talk() -> None:
     np.testing.assert_array_equal(got, x)
 
 
+def test_two_programs_in_one_collective() -> None:
+    x = numbers((2,))
+    programs = [
+        kc.compile(
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+            f"  %c = stablehlo.constant dense<{factor}> : tensor<2xf32>\n"
+            "  %y = stablehlo.multiply %x, %c : tensor<2xf32>\n"
+            f'  %s = "stablehlo.all_reduce"(%y) {region("add", "f32")} {{{groups([[0, 1]])}}}\n'
+            "    : (tensor<2xf32>) -> tensor<2xf32>\n  return %s : tensor<2xf32>\n}"
+        )
+        for factor in (2.0, 3.0)
+    ]
+    for (got,) in kc.runtime.run_parallel([(program, None, (x,)) for program in programs]):
+        np.testing.assert_array_equal(got, 2 * x + 3 * x)
+
+
+LOOP = """
+func.func @main(%t0: !stablehlo.token, %n: tensor<i32>) -> (!stablehlo.token, tensor<2xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %z = stablehlo.constant dense<0.0> : tensor<2xf32>
+  %w:3 = stablehlo.while(%i = %zero, %s = %z, %t = %t0) : tensor<i32>, tensor<2xf32>, !stablehlo.token
+  cond { %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+         stablehlo.return %p : tensor<i1> }
+  do {
+    %f:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+    %a = stablehlo.add %s, %f#0 : tensor<2xf32>
+    %bit = stablehlo.and %i, %one : tensor<i32>
+    %even = stablehlo.compare EQ, %bit, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %u = "stablehlo.if"(%even) ({
+      %o = "stablehlo.outfeed"(%a, %f#1) : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+      stablehlo.return %o : !stablehlo.token
+    }, { stablehlo.return %f#1 : !stablehlo.token }) : (tensor<i1>) -> !stablehlo.token
+    %k = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %k, %a, %u : tensor<i32>, tensor<2xf32>, !stablehlo.token
+  }
+  return %w#2, %w#1 : !stablehlo.token, tensor<2xf32>
+}"""
+
+
+def test_tokens_through_control_flow() -> None:
+    out: list[kc.runtime.Message] = []
+    feed = [np.array([k, 1], np.float32) for k in range(5)]
+    ((total,),) = kc.compile(LOOP).run_parallel([(np.int32(5),)], infeed=feed, outfeed=out)
+    np.testing.assert_array_equal(total, [10, 5])
+    assert [m.arrays[0].tolist() for m in out] == [[0, 1], [3, 3], [10, 5]]
+
+
 def test_channels_to_and_from_the_host() -> None:
     x = numbers((4,))
     channels: dict[int, list[Any]] = {}
@@ -363,6 +411,16 @@ func.func @nothing(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
 }
 """
+
+
+def two(inputs: list[Any], outputs: list[Any], attributes: Any) -> None:
+    if (inputs[0] < 0).any():
+        raise ValueError("no negative numbers")
+    outputs[0][:] = 2 * inputs[0]
+    outputs[1][:] = 1
+
+
+custom_calls.register("kc_test_two", two, replace=True)
 
 
 @pytest.fixture(scope="module")
@@ -434,6 +492,23 @@ def test_a_failing_program_wakes_the_others() -> None:
         exe.run_parallel([(x, x), (x, numbers((4,)))], timeout=30)
     assert time.monotonic() - started < 5
     np.testing.assert_array_equal(exe.run_parallel([(x, x)] * 2)[1][0], 4 * x)
+
+
+def test_an_exception_in_a_custom_call_wakes_the_others() -> None:
+    """Which also gives its results as a tuple."""
+    exe = kc.compile(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+        "  %t = stablehlo.custom_call @kc_test_two(%x) : (tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<1xi32>>\n"
+        "  %y = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2xf32>, tensor<1xi32>>) -> tensor<2xf32>\n"
+        f'  %r = "stablehlo.all_reduce"(%y) {region("add", "f32")} {{{groups([[0, 1]])}}}\n'
+        "    : (tensor<2xf32>) -> tensor<2xf32>\n  return %r : tensor<2xf32>\n}"
+    )
+    for got in exe.run_parallel([(np.full(2, k, np.float32),) for k in (1, 2)]):
+        np.testing.assert_array_equal(got[0], [6, 6])
+    started = time.monotonic()
+    with pytest.raises(ExecutionError, match=r"process \(1, 0\): .*no negative numbers"):
+        exe.run_parallel([(np.full(2, k, np.float32),) for k in (1, -2)], timeout=30)
+    assert time.monotonic() - started < 5
 
 
 def test_the_grid_must_fit(mixed: kc.Executable) -> None:
