@@ -100,6 +100,8 @@ def downgrade(text: str) -> str:
     The type of a literal is the last floating-point type named before it on its line (``fadd float %a, 1.1``,
     ``[2 x float] [float 1.1, float +inf]``); a literal with none before it is left as it is.
     """
+    if not any(name in text for name in (*_FORMATS, "denormal_fpenv(")):
+        return text
     out: list[str] = []
     copied = line_end = scanned = 0
     kind: str | None = None
