@@ -24,6 +24,8 @@ TYPES = ("i2", "ui4", "i64", "f4E2M1FN", "f6E3M2FN", "f8E8M0FNU", "f8E4M3FN", "f
 @pytest.mark.parametrize("dtype", TYPES)
 def test_ops_on(dtype: str):
     cases = [c for group in GROUPS for c in cases_of(group, dtype) if c.name.startswith(OPS)]
+    if "complex" in dtype:  # the interpreter ends the process when it has to order them
+        cases = [c for c in cases if not c.name.startswith(("compare LT", "sort LT"))]
     cases = [c for c in cases if verifies(c)]
     found = outcomes(cases)
     assert sum(answer == "" for answer in found.values()) > 15
