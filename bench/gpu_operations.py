@@ -145,7 +145,7 @@ def torch_functions() -> dict[str, Callable[..., Any]]:
         "scatter-add-1M": lambda x, i, u: x.index_add(0, i, u),
         "scatter-max-1M": lambda x, i, u: reduced(x, i, u, "amax"),
         "scatter-mul-bf16-1M": lambda x, i, u: reduced(x, i, 1 + u / 64, "prod"),
-        "scatter-set-1M": lambda x, i, u: x.index_copy(0, i, u),
+        "scatter-set-1M": lambda x, i, u: x.index_copy(0, i.long(), u),
         "scatter-add-rows": lambda x, i, u: x.index_add(0, i, u),
         "scatter-unique": lambda x, i, u: x.index_add(0, i, u),
         "gather-rows": lambda x, i: x[i],
