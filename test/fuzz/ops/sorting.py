@@ -43,7 +43,7 @@ def sort(b: Builder) -> None:
 
 def top_k(b: Builder) -> None:
     def ordered(v: Value) -> bool:
-        # by TOTALORDER -0 is less than 0, which the interpreter does not know: only untouched floats, without NaN and -0
+        # by TOTALORDER -0 is less than 0, which the interpreter does not know: untouched floats without NaN and -0
         plain = v.facts.bits or not is_inexact(v.type.element)
         return plain and not v.facts.nan and v.type.rank > 0 and v.type.shape[-1] > 0
 
