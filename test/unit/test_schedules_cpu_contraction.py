@@ -10,6 +10,9 @@ import scipy.special
 
 import kc
 
+#: kernels as small as these would be compiled without a schedule
+SCHEDULED = {"brief": "0"}
+
 DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f64": np.float64, "i32": np.int32}
 #: error relative to the sum of the products' magnitudes
 ACCURACY = {"f32": 1e-6, "bf16": 8e-3, "f16": 1e-3, "f64": 1e-14, "i32": 0.0}
@@ -17,7 +20,7 @@ ACCURACY = {"f32": 1e-6, "bf16": 8e-3, "f16": 1e-3, "f64": 1e-14, "i32": 0.0}
 
 def build(text: str) -> Any:
     """The program, after a check that its contraction has an implementation."""
-    program = kc.compile(text, target="cpu")
+    program = kc.compile(text, target="cpu", options=SCHEDULED)
     linalg = program.stage("linalg")
     assert 'kc.kind = "contraction"' in linalg and "kc.impl = @" in linalg
     return program
@@ -176,7 +179,7 @@ def test_two_summed_loops_and_split_columns() -> None:
 @pytest.mark.parametrize("m", [1, 2, 4])
 def test_few_rows(m: int, t: str, rhs_k: int) -> None:
     """A vector times a matrix: read in place, along its columns or along k; sizes of every kind."""
-    program = kc.compile(dot_text(str(m), "?", "?", t, 1, rhs_k), target="cpu")
+    program = kc.compile(dot_text(str(m), "?", "?", t, 1, rhs_k), target="cpu", options=SCHEDULED)
     for n, k in [(1, 1), (37, 45), (600, 129), (1030, 300), (5, 0), (0, 5)]:
         a, b, exact, size = factors((m, n, k), t)
         check(program(a, np.ascontiguousarray(b.T) if rhs_k else b)[0], exact, size, t)

@@ -9,6 +9,9 @@ import pytest
 
 import kc
 
+#: kernels as small as these would be compiled without a schedule
+SCHEDULED = {"brief": "0"}
+
 DTYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f64": np.float64}
 #: absolute error for results of size about 1
 ACCURACY = {"f32": 2e-6, "bf16": 8e-3, "f16": 1e-3, "f64": 1e-14}
@@ -17,7 +20,7 @@ SHAPES = [(3, 128), (5, 77), (2, 1), (7, 8), (4, 33), (1, 1000), (0, 9)]
 
 def build(text: str) -> Any:
     """The program, after a check that every kernel in it has an implementation."""
-    program = kc.compile(text, target="cpu")
+    program = kc.compile(text, target="cpu", options=SCHEDULED)
     linalg = program.stage("linalg")
     assert "kc.kernel" in linalg
     assert linalg.count("kc.impl = @") == linalg.count("kc.kind")
@@ -142,7 +145,8 @@ func.func @main(%x: tensor<?x?x@Txf32>, %g: tensor<@Txf32>) -> (tensor<?x?x@Txf3
 @pytest.mark.parametrize("width", [1, 5, 64, 100])
 def test_two_results_and_leading_dims(width: int) -> None:
     """A row-shaped result and one value a row, rows numbered by two dynamic dims."""
-    program = kc.compile(NORM.replace("@T", str(width)).replace("@I", repr(1.0 / width)), target="cpu")
+    text = NORM.replace("@T", str(width)).replace("@I", repr(1.0 / width))
+    program = kc.compile(text, target="cpu", options=SCHEDULED)
     rng = np.random.default_rng(3)
     x, g = rng.standard_normal((4, 3, width)).astype(np.float32), rng.standard_normal(width).astype(np.float32)
     y, mean = program(x, g)
@@ -203,7 +207,7 @@ def test_flat_map(t: str) -> None:
       %y = stablehlo.tanh %x : tensor<?x{t}>
       %z = stablehlo.add %y, %x : tensor<?x{t}>
       return %z : tensor<?x{t}>
-    }}""", target="cpu")
+    }}""", target="cpu", options=SCHEDULED)
     rng = np.random.default_rng(6)
     for size in (0, 1, 7, 8, 9, 31, 33, 200001):
         x = rng.standard_normal(size).astype(DTYPES[t])
