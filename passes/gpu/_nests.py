@@ -129,18 +129,17 @@ def plan(op: Any) -> Plan | None:
     In order of preference: the outermost loops are independent, or said to be (and loops further in can be shared out
     too: the columns of a scan of rows); loops further in are independent over all iterations of those around them (the
     columns of a scatter of rows), give threads enough and the ones around them are short; every write is an update
-    that can be atomic, or a store of which the last can be told. Then come loops further in, whatever they give. So
-    float additions, which commute only up to rounding, are done in order where that costs little.
+    that can be atomic, or a store of which the last can be told; a mark says that no two iterations write the same
+    place (it comes late, so that a program which says so wrongly gets the right result where that costs little). Then
+    come loops further in, whatever they give. So float additions, which commute only up to rounding, are done in order
+    where that costs little.
     """
     if op.name not in ("scf.for", "scf.parallel"):
         return None
     accesses = _accesses(op)
     chain = _chain(op, {a.root for a in accesses if a.stores})
-    marked = [mark for mark in (INDEPENDENT, UNIQUE) if chain and mark in op.attributes]
-    if UNIQUE in marked and any(_reads_elsewhere(accesses, access) for access in accesses if access.stores):
-        marked.remove(UNIQUE)
-    if marked:
-        leading = list(itertools.takewhile(lambda loop: marked[0] in loop.attributes, chain))
+    if INDEPENDENT in op.attributes:
+        leading = _marked(chain, INDEPENDENT)
     else:
         leading = list(itertools.takewhile(lambda loop: _is_independent(loop, _accesses(loop), loop), chain))
     shared = _shared_out(op, accesses, leading)
@@ -157,6 +156,8 @@ def plan(op: Any) -> Plan | None:
         return Plan(_alone(chain), updates, [])
     if stores and not in_order:
         return Plan(_alone(chain), [], stores)
+    if chain and UNIQUE in op.attributes and not any(_reads_elsewhere(accesses, a) for a in accesses if a.stores):
+        return Plan(_alone(_marked(chain, UNIQUE)), [], [])
     groups = _alone(inner) or shared
     return Plan(groups, [], []) if groups else None
 
@@ -207,6 +208,10 @@ def _is_group(op: Any, loops: Sequence[Any]) -> bool:
 
 def _is_in(loop: Any, other: Any) -> bool:
     return _defined_in(loop.regions[0].blocks[0].arguments[0], other)
+
+
+def _marked(chain: Sequence[Any], mark: str) -> list[Any]:
+    return list(itertools.takewhile(lambda loop: mark in loop.attributes, chain))
 
 
 def _reads_elsewhere(accesses: Sequence[Access], written: Access) -> bool:
