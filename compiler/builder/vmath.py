@@ -239,6 +239,12 @@ FUNCTIONS: dict[str, tuple[Function, Function]] = {
 }
 
 
+def sincos(m: Scope, x: Num, precise: bool) -> tuple[Num, Num]:
+    """sin and cos of f64 ``x`` (``precise``) or f32 ``x``; bounds as for each."""
+    sine, cosine = trig.sincos(m, x.to("f64"), precise)
+    return sine.to(x.kind), cosine.to(x.kind)
+
+
 def fpowi(m: Scope, x: Num, n: Num) -> Num:
     """x**n for a float (f32 or f64) and a signed integer, as ``powf`` of the converted exponent."""
     exponent = n.to("f64")

@@ -139,6 +139,14 @@ def cos(m: Scope, x: Num, precise: bool = True) -> Num:
     return _choose(m, quadrant + 1, sine, cosine)
 
 
+def sincos(m: Scope, x: Num, precise: bool = True) -> tuple[Num, Num]:
+    """sin and cos of f64 ``x`` from one reduction; bounds as for each."""
+    quadrant, r, low = reduce_pio2(m, x, precise)
+    sine, cosine = _sin_cos_kernel(m, r, low, precise)
+    near = m.where(abs(x) < 2.0**-27, x, _choose(m, quadrant, sine, cosine))
+    return near, _choose(m, quadrant + 1, sine, cosine)
+
+
 def tan(m: Scope, x: Num) -> Num:
     """tan of f64 ``x``; at most 3 ulp."""
     quadrant, r, low = reduce_pio2(m, x)

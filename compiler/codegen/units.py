@@ -3,7 +3,8 @@
 What a schedule built is vectorised already: LLVM's IR passes find nothing to do there and cost half of the compile
 time. General loops need them. And functions that are over in no time (``kc.brief``, see ``kc-mark-brief``) need
 nothing of it: the fast code generator makes their code in a tenth of the time. So each of the three kinds goes into
-objects of its own; large kinds go into several, which are compiled side by side.
+objects of its own; large kinds go into several, which are compiled side by side. Mathematical functions that general
+code calls (``kc.math``) are straight code, and go with what schedules built.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def _kinds(module: ir.Module, opt: str) -> dict[str, str | None]:
             kind = _KERNELS
         elif "kc.brief" in function.attributes and opt == "O2":
             kind = _BRIEF
+        elif "kc.math" in function.attributes:
+            kind = _KERNELS
         elif "kc.kernel" in function.attributes:
             kind = _MAIN
             function.attributes["no_inline"] = no_inline

@@ -9,7 +9,7 @@ elementary functions", 1987, except where noted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kc.bindings import ir
 from kc.passes.conversion._emit import Emitter
@@ -18,15 +18,22 @@ Pair = tuple[ir.Value, ir.Value]
 
 #: a power of two whose square is far from the ends of f64, and from where on squares are scaled
 _SCALE, _LARGE = 2.0**600, 2.0**500
+#: functions that are no more than an instruction
+_INSTRUCTIONS = frozenset({"absf", "sqrt"})
 #: e**_SHIFT is finite where e**x, x up to 1400, is not
 _SHIFT = 700.0
 
 
 class Real:
-    """f64 arithmetic at an emitter; every argument may be a Python number."""
+    """f64 arithmetic at an emitter; every argument may be a Python number.
 
-    def __init__(self, e: Emitter):
+    ``inline``: real functions stand where they are used, for code that vectorises. Else they are calls on a CPU: a
+    complex function has several, and together they would make its loop's body too long to compile.
+    """
+
+    def __init__(self, e: Emitter, inline: bool = False):
         self.e, self.f64 = e, ir.F64Type.get()
+        self._marks = {} if inline else {"kc.call": ir.UnitAttr.get()}
 
     def value(self, x: ir.Value | float) -> ir.Value:
         return self.e.const(self.f64, x) if isinstance(x, (int, float)) else x
@@ -60,10 +67,18 @@ class Real:
 
     def fn(self, name: str, x: ir.Value) -> ir.Value:
         """``math.name`` of ``x``."""
-        return self.e.unary(f"math.{name}", x)
+        return self._math(name, x)[0]
+
+    def _math(self, name: str, *x: ir.Value, results: int = 1) -> Sequence[ir.Value]:
+        marks = {} if name in _INSTRUCTIONS else self._marks
+        return list(self.e.op(f"math.{name}", x, [self.f64] * results, marks).results)
+
+    def sincos(self, x: ir.Value) -> Pair:
+        sine, cosine = self._math("sincos", x, results=2)
+        return sine, cosine
 
     def atan2(self, y: ir.Value, x: ir.Value) -> ir.Value:
-        return self._bin("math.atan2", y, x)
+        return self._math("atan2", y, x)[0]
 
     def signed(self, magnitude: ir.Value | float, sign: ir.Value) -> ir.Value:
         return self._bin("math.copysign", magnitude, sign)
@@ -129,19 +144,18 @@ def _imaginary_of_exp(r: Real, x: ir.Value, y: ir.Value, value: ir.Value) -> ir.
 
 def _exp(r: Real, z: Pair) -> Pair:
     x, y = z
-    cosine, sine = _times_exp(r, x, r.fn("cos", y)), _times_exp(r, x, r.fn("sin", y))
+    sine, cosine = (_times_exp(r, x, f) for f in r.sincos(y))
     wild = r.no_number(y)  # cos and sin have no value there, but e**-inf is 0 and e**inf is infinite anyway
     real = r.where(r.both(wild, r.test("oeq", x, -math.inf)), 0.0, cosine)
     real = r.where(r.both(wild, r.test("oeq", x, math.inf)), math.inf, real)
-    real = r.where(r.test("oeq", y, 0.0), r.fn("exp", x), real)
     return real, _imaginary_of_exp(r, x, y, sine)
 
 
 def _expm1(r: Real, z: Pair) -> Pair:
     """Real part e**x cos y - 1 = (e**x - 1) cos y - 2 sin(y/2)**2."""
     x, y = z
-    half = r.fn("sin", r.mul(y, 0.5))
-    less = r.fma(r.mul(half, -2.0), half, r.mul(r.fn("expm1", x), r.fn("cos", y)))
+    half = r.sincos(r.mul(y, 0.5))[0]
+    less = r.fma(r.mul(half, -2.0), half, r.mul(r.fn("expm1", x), r.sincos(y)[1]))
     whole, imaginary = _exp(r, z)
     real = r.where(r.test("ogt", x, _SHIFT), whole, less)
     real = r.where(r.test("oeq", y, 0.0), r.fn("expm1", x), real)
@@ -210,24 +224,28 @@ def _cbrt(r: Real, z: Pair) -> Pair:
     _, power, scaled = _scaled(r, z)
     side = r.where(r.test("oeq", power, 1.0), 1.0, r.where(r.test("olt", power, 1.0), 2.0**-200, 2.0**200))
     size, angle = r.div(r.fn("cbrt", scaled), side), r.div(r.atan2(z[1], z[0]), 3.0)
-    real, imaginary = r.mul(size, r.fn("cos", angle)), r.mul(size, r.fn("sin", angle))
+    imaginary, real = (r.mul(size, f) for f in r.sincos(angle))
     return real, r.where(r.test("oeq", angle, 0.0), r.signed(0.0, z[1]), imaginary)
 
 
 def _cosh_sinh(r: Real, x: ir.Value, factors: Pair) -> Pair:
-    """cosh(x) times the first factor and sinh(x) times the second."""
-    big = r.test("ogt", r.fn("absf", x), _SHIFT)
+    """cosh(x) times the first factor, sinh(x) times the second: sinh |x| = (t + t/(t+1)) / 2 with t = e**|x| - 1."""
     size = r.fn("absf", x)
-    small, rest = _exp_parts(r, size)
-    grown = [r.mul(r.mul(small, f), r.mul(rest, 0.5)) for f in factors]
-    far = (grown[0], r.mul(grown[1], r.signed(1.0, x)))
-    near = (r.mul(r.fn("cosh", x), factors[0]), r.mul(r.fn("sinh", x), factors[1]))
-    return r.where(big, far[0], near[0]), r.where(big, far[1], near[1])
+    big = r.test("ogt", size, _SHIFT)
+    t = r.fn("expm1", r.where(big, r.sub(size, _SHIFT), size))
+    power = r.add(t, 1.0)
+    near = (r.mul(r.add(power, r.div(1.0, power)), 0.5), r.mul(r.add(t, r.div(t, power)), 0.5))
+    values = []
+    for whole, factor in zip(near, (factors[0], r.mul(factors[1], r.signed(1.0, x))), strict=True):
+        far = r.mul(r.mul(power, factor), math.exp(_SHIFT) / 2)
+        values.append(r.where(big, far, r.mul(whole, factor)))
+    return values[0], values[1]
 
 
 def _cosh(r: Real, z: Pair) -> Pair:
     x, y = z
-    real, imaginary = _cosh_sinh(r, x, (r.fn("cos", y), r.fn("sin", y)))
+    sine, cosine = r.sincos(y)
+    real, imaginary = _cosh_sinh(r, x, (cosine, sine))
     real = r.where(r.both(r.infinite(x), r.no_number(y)), math.inf, real)
     # a part that is zero stays one beside an infinity or NaN
     flat = r.either(r.test("oeq", x, 0.0), r.test("oeq", y, 0.0))
@@ -237,7 +255,7 @@ def _cosh(r: Real, z: Pair) -> Pair:
 
 def _sinh(r: Real, z: Pair) -> Pair:
     x, y = z
-    imaginary, real = _cosh_sinh(r, x, (r.fn("sin", y), r.fn("cos", y)))
+    imaginary, real = _cosh_sinh(r, x, r.sincos(y))
     wild = r.no_number(y)
     real = r.where(r.both(r.either(r.infinite(x), r.test("oeq", x, 0.0)), wild), x, real)
     return real, r.where(r.test("oeq", y, 0.0), y, imaginary)
@@ -246,14 +264,18 @@ def _sinh(r: Real, z: Pair) -> Pair:
 def _tanh(r: Real, z: Pair) -> Pair:
     x, y = z
     size, wild = r.fn("absf", x), r.no_number(y)
-    tangent, sine = r.fn("tan", y), r.fn("sinh", x)
+    sines = r.sincos(y)
+    t = r.fn("expm1", size)
+    power = r.add(t, 1.0)
+    tangent = r.div(sines[0], sines[1])
+    sine = r.signed(r.mul(r.add(t, r.div(t, power)), 0.5), x)
     beta = r.fma(tangent, tangent, 1.0)
     rho = r.fn("sqrt", r.fma(sine, sine, 1.0))
     below = r.fma(r.mul(beta, sine), sine, 1.0)
     real, imaginary = r.div(r.mul(r.mul(beta, rho), sine), below), r.div(tangent, below)
     # far out the real part is 1, and the imaginary one 2 sin(2 y) e**(-2 |x|)
     far = r.both(r.test("ogt", size, 20.0), r.either(r.infinite(x), r.test("oeq", r.sub(y, y), 0.0)))
-    decay = r.mul(r.mul(r.fn("sin", y), r.fn("cos", y)), r.mul(r.fn("exp", r.mul(size, -2.0)), 4.0))
+    decay = r.mul(r.div(r.div(r.mul(sines[0], sines[1]), power), power), 4.0)
     real = r.where(far, r.signed(1.0, x), r.where(r.test("oeq", x, 0.0), x, real))
     imaginary = r.where(far, r.where(wild, r.signed(0.0, y), decay), imaginary)
     return real, r.where(r.test("oeq", y, 0.0), y, imaginary)
@@ -386,6 +408,10 @@ UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
 }
 
 
+#: functions without sines, short enough to be vectorised
+_INLINE = frozenset({"atan", "atanh", "log"})
+
+
 def parts(e: Emitter, z: ir.Value) -> Pair:
     """Real and imaginary part in f64."""
     part = ir.ComplexType(z.type).element_type
@@ -402,7 +428,7 @@ def _join(e: Emitter, pair: Pair, type_: ir.Type) -> ir.Value:
 
 def unary(e: Emitter, name: str, z: ir.Value) -> ir.Value:
     """The function ``name`` of ``UNARY`` of ``z``."""
-    return _join(e, UNARY[name](Real(e), parts(e, z)), z.type)
+    return _join(e, UNARY[name](Real(e, inline=name in _INLINE), parts(e, z)), z.type)
 
 
 def absolute(e: Emitter, z: ir.Value) -> ir.Value:

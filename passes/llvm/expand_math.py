@@ -2,15 +2,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from kc.bindings import ir
 from kc.builder.expr import HALF, Ops
 from kc.builder.num import Num, Scope
 from kc.pass_base import Pass, PassContext
-
-if TYPE_CHECKING:
-    from kc.builder.vmath import Function
 
 #: ops that every back end has as an instruction or expands itself
 KEPT = frozenset({
@@ -38,6 +35,13 @@ class ExpandMath(Pass):
     A ``math.exp`` marked ``{kc.nonpositive}`` has arguments of at most 0 (a softmax after its maximum is taken off),
     for which a cheaper form serves.
 
+    A scalar op marked ``{kc.call}`` becomes a call, in a CPU's module, of a function that is there once and is compiled
+    apart (``kc.math``): for functions that take more of them than a loop's body should hold::
+
+        %y = math.sin %x {kc.call} : f64
+
+    becomes ``%y = func.call @kc_math_sin_f64(%x) : (f64) -> f64``.
+
     ``fma=false``: the target has no fused multiply-add; polynomials then use a multiplication and an addition
     (error terms that need fusing still say ``math.fma``).
     """
@@ -45,7 +49,7 @@ class ExpandMath(Pass):
     name: ClassVar[str] = "kc-expand-math"
     anchor: ClassVar[str] = "any"
     level: ClassVar[str] = "llvm"
-    dialects: ClassVar[tuple[str, ...] | None] = ("arith", "math", "scf", "vector")
+    dialects: ClassVar[tuple[str, ...] | None] = ("arith", "func", "math", "scf", "vector")
     target: Literal["cpu", "nvptx"] = "cpu"
     fma: bool = True
 
@@ -58,11 +62,13 @@ class ExpandMath(Pass):
             return ir.WalkResult.ADVANCE
 
         op.operation.walk(collect)
+        if self.target == "cpu" and op.operation.name == "builtin.module":
+            found = _outline(op.operation, found)
         for inner in found:
             self._expand(inner, ctx)
 
     def _expand(self, op: ir.Operation, ctx: PassContext) -> None:
-        from kc.builder.vmath import FUNCTIONS, exp_nonpositive, fpowi, ipowi
+        from kc.builder.vmath import FUNCTIONS, exp_nonpositive, fpowi, ipowi, sincos
 
         ops = Ops(op.location, self.fma)
         element = _element(op.results[0].type)
@@ -77,22 +83,51 @@ class ExpandMath(Pass):
                 if op.name == "math.powf" and element == "f64" and self.target == "cpu":
                     return
                 exact = element == "f64"
-                if op.name == "math.sincos":
-                    functions: list[Function] = [FUNCTIONS[name][exact] for name in ("math.sin", "math.cos")]
-                elif op.name == "math.fpowi":
-                    functions = [fpowi]
-                elif op.name == "math.exp" and "kc.nonpositive" in op.attributes and not exact:
-                    functions = [exp_nonpositive]
-                else:
-                    functions = [FUNCTIONS[op.name][exact]]
                 args = [_load(scope, value) for value in op.operands]
-                results = [function(scope, *args) for function in functions]
+                if op.name == "math.sincos":
+                    results = list(sincos(scope, args[0], exact))
+                elif op.name == "math.fpowi":
+                    results = [fpowi(scope, *args)]
+                elif op.name == "math.exp" and "kc.nonpositive" in op.attributes and not exact:
+                    results = [exp_nonpositive(scope, *args)]
+                else:
+                    results = [FUNCTIONS[op.name][exact](scope, *args)]
             else:
                 ctx.error(op, f"no expansion of {op.name} is known")
             values = [(r.convert("arith.truncf", element) if element in HALF else r).value for r in results]
         for result, value in zip(list(op.results), values, strict=True):
             result.replace_all_uses_with(value)
         op.erase()
+
+
+def _outline(module: ir.Operation, found: list[ir.Operation]) -> list[ir.Operation]:
+    """``found`` with the ops in functions of their own in place of those that are marked, which become calls."""
+    rest, made = [], {}
+    unit, private = ir.UnitAttr.get(), ir.StringAttr.get("private")
+    for op in found:
+        types = [value.type for value in (*op.operands, *op.results)]
+        if "kc.call" not in op.attributes or any("<" in str(kind) for kind in types):
+            rest.append(op)
+            continue
+        results = [value.type for value in op.results]
+        name = f"kc_{op.name.replace('.', '_')}_{results[0]}"
+        if name not in made:
+            inputs = [value.type for value in op.operands]
+            attributes = {"sym_name": ir.StringAttr.get(name), "sym_visibility": private, "kc.math": unit,
+                          "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, results))}
+            end = ir.InsertionPoint(module.regions[0].blocks[0])
+            function = ir.Operation.create("func.func", attributes=attributes, regions=1, loc=op.location, ip=end)
+            block = function.regions[0].blocks.append(*inputs, arg_locs=[op.location] * len(inputs))
+            with ir.InsertionPoint(block):
+                made[name] = ir.Operation.create(op.name, results=results, operands=list(block.arguments),
+                                                 loc=op.location)
+                ir.Operation.create("func.return", operands=list(made[name].results), loc=op.location)
+        call = ir.Operation.create("func.call", results=results, operands=list(op.operands), loc=op.location,
+                                   attributes={"callee": ir.FlatSymbolRefAttr.get(name)}, ip=ir.InsertionPoint(op))
+        for old, new in zip(list(op.results), list(call.results), strict=True):
+            old.replace_all_uses_with(new)
+        op.erase()
+    return [*rest, *made.values()]
 
 
 def _load(scope: Scope, value: Any) -> Num:

@@ -66,3 +66,23 @@ func.func @ipow(%x: i32, %n: i32) -> i32 {
   %0 = math.ipowi %x, %n : i32
   return %0 : i32
 }
+
+// A marked scalar op is a call of one function, on the CPU; both results of sincos come from one reduction.
+// CHECK-LABEL: func.func @called
+// CHECK: %[[A:.*]]:2 = call @kc_math_sincos_f64(%{{.*}}) : (f64) -> (f64, f64)
+// CHECK: call @kc_math_sincos_f64(%[[A]]#0)
+// CHECK-NOT: kc.call
+// CHECK: return
+// GPU-LABEL: func.func @called
+// GPU-COUNT-2: scf.if
+// GPU-NOT: scf.if
+// GPU: return
+func.func @called(%x: f64) -> (f64, f64) {
+  %0, %1 = math.sincos %x {kc.call} : f64
+  %2, %3 = math.sincos %0 {kc.call} : f64
+  return %2, %3 : f64, f64
+}
+// CHECK: func.func private @kc_math_sincos_f64(%{{.*}}: f64) -> (f64, f64) attributes {kc.math}
+// CHECK-NEXT: arith
+// CHECK: scf.if
+// CHECK-NOT: math.sincos
