@@ -11,8 +11,11 @@ from .program import Noise, Program
 
 @dataclasses.dataclass
 class Case:
-    """A program as texts and arrays. ``arguments``: arrays with their element types; ``results``: element type of each
-    result and whether it is exact. ``wide`` is None where all are, ``low`` where the interpreter cannot run it."""
+    """A program as texts and arrays.
+
+    ``arguments``: arrays with their element types; ``results``: element type of each result and whether it is exact.
+    ``wide`` is None where all are, ``low`` where the interpreter cannot run it. ``options``: those of ``kc.compile``.
+    """
 
     text: str
     low: str | None
@@ -21,6 +24,7 @@ class Case:
     arguments: list[tuple[np.ndarray, str]]
     results: list[tuple[str, bool]]
     families: list[str] = dataclasses.field(default_factory=list)
+    options: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def key(self) -> int:
@@ -28,7 +32,7 @@ class Case:
         return hash((self.text, *(a.tobytes() for a, _ in self.arguments)))
 
     @classmethod
-    def of(cls, program: Program) -> Case:
+    def of(cls, program: Program, options: dict[str, str] | None = None) -> Case:
         wide, noises = (None, []) if program.exact else program.wide()
         return cls(
             program.compiled(),
@@ -38,6 +42,7 @@ class Case:
             [(array, v.type.element) for v, array in program.args],
             [(v.type.element, v.facts.exact) for v in program.results],
             program.families,
+            options or {},
         )
 
 

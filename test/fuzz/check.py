@@ -20,6 +20,10 @@ def check(cases: list[Case], report: Report, target: str = "cpu") -> list[Verdic
 
     ``report(stage, index)`` is called before what may crash or hang.
     """
+    if any(case.options != cases[0].options for case in cases):
+        return [
+            v for i, case in enumerate(cases) for v in check([case], lambda stage, _, i=i: report(stage, i), target)
+        ]
     verdicts: list[Verdict | None] = [None] * len(cases)
     expected: list[list[np.ndarray]] = []
     for i, case in enumerate(cases):
@@ -35,7 +39,8 @@ def check(cases: list[Case], report: Report, target: str = "cpu") -> list[Verdic
 
         report("compile", -1 if len(live) > 1 else live[0])
         try:
-            executable = kc.compile("\n".join(_renamed(cases[i].text, i) for i in live), target, entry=f"f{live[0]}")
+            text = "\n".join(_renamed(cases[i].text, i) for i in live)
+            executable = kc.compile(text, target, f"f{live[0]}", options=cases[live[0]].options)
         except Exception as error:
             if len(live) == 1:
                 verdicts[live[0]] = Verdict("error", f"{type(error).__name__}: {_first(error, 1500)}")

@@ -24,6 +24,7 @@ def save(path: Path, case: Case, about: str) -> None:
         "noises": [[list(map(int, n.type.shape)), n.type.element, n.amplitude, n.additive] for n in case.noises],
         "arguments": [[e, list(a.shape), a.tobytes().hex()] for a, e in case.arguments],
         "results": case.results,
+        "options": case.options,
     }
     lines = ",\n".join(f" {json.dumps(k)}: {json.dumps(v)}" for k, v in data.items())
     path.write_text(f"{{\n{lines}\n}}\n")
@@ -43,4 +44,6 @@ def load(path: Path) -> Case:
         ],
         [(np.frombuffer(bytes.fromhex(h), dtype(e)).reshape(shape).copy(), e) for e, shape, h in data["arguments"]],
         [(e, exact) for e, exact in data["results"]],
+        [],
+        data.get("options", {}),
     )

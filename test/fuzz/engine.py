@@ -124,13 +124,15 @@ class Fuzzer:
     def _round(self, seed: int) -> None:
         found: list[Finding] = []
         deadline = None
+        # small kernels are compiled briefly, unless told otherwise: every other round takes schedules and LLVM's -O2
+        options = {"brief": "0"} if seed % 2 and self.runner.target == "cpu" else {}
 
         def test(batch: list[Program]) -> None:
             nonlocal deadline
             now = time.monotonic()
             if (deadline is not None and now > deadline) or (deadline is None and now > self._end):
                 raise Enough
-            cases = [Case.of(p) for p in batch]
+            cases = [Case.of(p, options) for p in batch]
             if deadline is None:  # hypothesis comes back to what it has made
                 fresh = [i for i, c in enumerate(cases) if c.key not in self._seen]
                 batch, cases = [batch[i] for i in fresh], [cases[i] for i in fresh]
@@ -176,7 +178,7 @@ class Fuzzer:
     def _part(self, program: Program, case: Case, verdict: Verdict) -> tuple[Case, Verdict]:
         """The smallest part of a failing program that fails in the same way."""
         for part in program.parts():
-            smaller = Case.of(part)
+            smaller = Case.of(part, case.options)
             (again,) = self.runner.run([smaller])
             if again.kind == verdict.kind:
                 return smaller, again

@@ -22,7 +22,7 @@ class Runner:
     """Runs batches. ``limit``: seconds for a batch; a case that needs longer alone hangs."""
 
     def __init__(self, limit: float = 120.0, target: str = "cpu"):
-        self._limit, self._target = limit, target
+        self._limit, self.target = limit, target
         self._child: subprocess.Popen[bytes] | None = None
         self._left = 0
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the runner)
@@ -53,7 +53,7 @@ class Runner:
         stage, index = "start", 0
         deadline = time.monotonic() + self._limit
         try:
-            pickle.dump((cases, self._target), child.stdin)
+            pickle.dump((cases, self.target), child.stdin)
             child.stdin.flush()
             while True:
                 message = self._receive(deadline)
