@@ -156,7 +156,8 @@ def plan(op: Any) -> Plan | None:
         return Plan(_alone(chain), updates, [])
     if stores and not in_order:
         return Plan(_alone(chain), [], stores)
-    if chain and UNIQUE in op.attributes and not any(_reads_elsewhere(accesses, a) for a in accesses if a.stores):
+    said = bool(chain) and UNIQUE in op.attributes and not in_order
+    if said and not any(_reads_elsewhere(accesses, a) for a in accesses if a.stores):
         return Plan(_alone(_marked(chain, UNIQUE)), [], [])
     groups = _alone(inner) or shared
     return Plan(groups, [], []) if groups else None

@@ -386,3 +386,28 @@ func.func @neighbours(%y: memref<10x7x300xf32>) {
   }
   return
 }
+
+// -----
+
+// The mark of unique indices is not needed where columns are independent anyway, and not trusted then.
+// CHECK-LABEL: func.func @said
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c2,
+// CHECK: scf.for %{{.*}} = %c0 to %c200 step %c1 {
+// CHECK: arith.addf
+// CHECK: gpu.terminator
+func.func @said(%x: memref<10x300xf32>, %at: memref<200xindex>, %u: memref<200x300xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c200 = arith.constant 200 : index
+  %c300 = arith.constant 300 : index
+  scf.for %i = %c0 to %c200 step %c1 {
+    %k = memref.load %at[%i] : memref<200xindex>
+    scf.for %j = %c0 to %c300 step %c1 {
+      %v = memref.load %u[%i, %j] : memref<200x300xf32>
+      %old = memref.load %x[%k, %j] : memref<10x300xf32>
+      %new = arith.addf %old, %v : f32
+      memref.store %new, %x[%k, %j] : memref<10x300xf32>
+    } {kc.unique}
+  } {kc.unique}
+  return
+}

@@ -30,8 +30,8 @@ CASES: dict[str, tuple[Any, str, Any]] = {
 }
 
 
-def _scatter(name: str, kind: str, combiner: str, attributes: str = "") -> str:
-    x, u, s = f"tensor<7x3x{kind}>", f"tensor<6x3x{kind}>", f"tensor<{kind}>"
+def _scatter(name: str, kind: str, combiner: str, attributes: str = "", columns: int = 3) -> str:
+    x, u, s = f"tensor<7x{columns}x{kind}>", f"tensor<6x{columns}x{kind}>", f"tensor<{kind}>"
     return f"""
   func.func public @{name}(%x: {x}, %at: tensor<6xi32>, %u: {u}) -> {x} {{
     %0 = "stablehlo.scatter"(%x, %at, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
@@ -68,6 +68,7 @@ def program() -> Emulator:
         PAIR,
         _scatter("set", "bf16", "stablehlo.return %b : tensor<bf16>"),
         _scatter("unique", "complex<f64>", _binary("multiply", "complex<f64>"), ", unique_indices = true"),
+        *(_scatter(f"said{n}", "f32", _binary("add", "f32"), ", unique_indices = true", n) for n in (3, 130)),
         "func.func public @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }",
     ]
     module = compile_to_outline("module {" + "".join(functions) + "}", front_end=True)
@@ -130,3 +131,14 @@ def test_unique_indices_need_no_atomics(program: Emulator) -> None:
     (got,) = program(x, at, u, entry="unique")
     np.testing.assert_allclose(got, want, rtol=1e-14)
     assert all(threads > 1 for _, _, threads in program.launches)
+
+
+@pytest.mark.parametrize("columns", [3, 130])
+def test_indices_that_are_not_unique_but_said_to_be(program: Emulator, columns: int) -> None:
+    rng = np.random.default_rng(6)
+    x, u = _random(rng, (7, columns), np.float32), _random(rng, (6, columns), np.float32)
+    want = x.copy()
+    want[2] += u[0] + u[2] + u[5]
+    want[6] += u[1]
+    (got,) = program(x, AT, u, entry=f"said{columns}")
+    np.testing.assert_array_equal(got, want)
