@@ -20,8 +20,9 @@ ACCURACY = {"f32": 1e-5, "bf16": 2e-2}
 
 
 def build(function: Any, *arrays: np.ndarray) -> Any:
-    """The program, after a check that attention was recognised and scheduled."""
-    program = kc.compile(jax.jit(function).lower(*arrays).as_text(), target="cpu", options=SCHEDULED)
+    """The program of a function or text, after a check that attention was recognised and scheduled."""
+    text = function if isinstance(function, str) else jax.jit(function).lower(*arrays).as_text()
+    program = kc.compile(text, target="cpu", options=SCHEDULED)
     linalg = program.stage("linalg")
     assert 'kc.kind = "attention"' in linalg and "__block" in linalg
     return program
@@ -106,10 +107,24 @@ def test_not_a_number_stays_in_its_query() -> None:
 
 
 def test_no_keys() -> None:
-    """A sum over no keys is 0."""
+    """A sum over no keys is 0, also where the scores are folded away because they have no elements."""
     arrays = inputs((1, 2, 3, 0, 8, 8), "f32")
-    (y,) = build(plain, *arrays)(*arrays)
+    (y,) = kc.compile(jax.jit(plain).lower(*arrays).as_text(), target="cpu", options=SCHEDULED)(*arrays)
     assert np.array_equal(y, np.zeros((1, 2, 3, 8), np.float32))
+
+
+def test_as_many_keys_as_come() -> None:
+    """The schedule with a number of keys that is known at run time only, and may be 0."""
+    (kv,) = jax.export.symbolic_shape("kv")
+    shapes = [jax.ShapeDtypeStruct(shape, np.float32) for shape in ((1, 2, 3, 8), (1, 2, kv, 8), (1, 2, kv, 8))]
+    text = jax.export.export(jax.jit(plain), platforms=["cpu"])(*shapes).mlir_module()
+    # JAX asserts that there is at least one key
+    program = build("\n".join(line for line in text.splitlines() if "@shape_assertion" not in line))
+    for keys in (0, 1, 29, 64):
+        arrays = inputs((1, 2, 3, keys, 8, 8), "f32")
+        (y,) = program(*arrays)
+        expected = exact(*arrays) if keys else np.zeros((1, 2, 3, 8))
+        assert np.abs(y - expected).max() < ACCURACY["f32"], keys
 
 
 def test_masked_rows_of_pytorch() -> None:
