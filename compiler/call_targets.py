@@ -55,4 +55,13 @@ def note(op: ir.Operation, platform: str) -> str | None:
     name = target_of(op)
     if not is_call(op) or not custom_calls.on_host(name, platform):
         return None
+    if custom_calls.in_cusolver(name, platform):
+        from kc.runtime.cusolver import find
+
+        found = find.path()
+        here = f"here {found}" if found else "none here"
+        return (
+            f"'stablehlo.custom_call @{name}' runs in cuSOLVER ({here}); where a program finds none, on the host, on "
+            "copies of its operands"
+        )
     return f"'stablehlo.custom_call @{name}' runs on the host, on copies of its operands: there is no function for GPUs"

@@ -9,7 +9,8 @@
 
 A function is looked up when a program is loaded. Names that nobody registered are a ``LoadError`` then, and an error
 of the census when a program is compiled; ``declare`` tells the compiler of functions that exist only where the
-program will run. The targets that JAX uses on CPUs (``lapack_*``) come with kc, see ``kc.runtime.lapack``.
+program will run. The targets that JAX uses on CPUs (``lapack_*``) come with kc, see ``kc.runtime.lapack``; for
+GPUs some of them, see ``kc.runtime.cusolver``.
 """
 from __future__ import annotations
 
@@ -127,10 +128,17 @@ def _add(implementation: Implementation, replace: bool) -> None:
 # ------------------------------------------------------------------------------------------------------------- look-up
 
 
-def _built_in(name: str) -> Implementation | None:
-    """What kc brings itself for the CPU."""
+def _built_in(name: str, platform: str) -> Implementation | None:
+    """What kc brings itself: cuSOLVER for GPUs where it is found, LAPACK for the CPU."""
     from kc.runtime.lapack import names
 
+    if in_cusolver(name, platform):
+        from kc.runtime.cusolver import library
+        from kc.runtime.cusolver.names import TARGETS
+
+        if library.load() is not None:
+            module = importlib.import_module(f"kc.runtime.cusolver.{TARGETS[name]}")
+            return Implementation(name, platform, module.implementation(name))
     if name not in names.TARGETS:
         return None
     module = importlib.import_module(f"kc.runtime.lapack.{names.TARGETS[name]}")
@@ -148,15 +156,25 @@ def knows(name: str, platform: str) -> bool:
 
 
 def on_host(name: str, platform: str) -> bool:
-    """Whether a program for ``platform`` calls ``name`` on copies in host memory, for want of an own function."""
+    """Whether a program for ``platform`` calls ``name`` on copies in host memory, for want of an own function (of
+    those ``in_cusolver``: where that is not found)."""
     return platform != "cpu" and (name, platform) not in _registered and name not in _declared
+
+
+def in_cusolver(name: str, platform: str) -> bool:
+    """Whether a program for ``platform`` calls cuSOLVER for ``name``, where that is found."""
+    from kc.runtime.cusolver.names import TARGETS
+
+    with _lock:
+        taken = name in _declared or any((name, place) in _registered for place in PLATFORMS)
+    return platform == "nvptx" and name in TARGETS and not taken
 
 
 def find(name: str, platform: str) -> Implementation | None:
     """The function for ``platform``, else that for the CPU; None when there is neither."""
     with _lock:
         found = _registered.get((name, platform)) or _registered.get((name, "cpu"))
-    return found or _built_in(name)
+    return found or _built_in(name, platform)
 
 
 def near(name: str, platform: str) -> list[str]:

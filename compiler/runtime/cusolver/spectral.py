@@ -1,0 +1,132 @@
+"""Eigenvalues of Hermitian matrices, and singular values."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kc.runtime.call_frame import DeviceView
+from kc.runtime.cusolver.library import ITEM, Session, session
+from kc.runtime.cusolver.matrices import (
+    CONJUGATED,
+    Stack,
+    flat,
+    identities,
+    letter_of,
+    place,
+    place_copy,
+    store,
+    transpose,
+    upload,
+)
+from kc.runtime.custom_calls import Function
+
+#: up to this size a stack of matrices goes to a batched function, which is made for such ones
+SMALL = 32
+
+
+def implementation(name: str) -> Function:
+    """The function of a target of ``names.TARGETS``."""
+    return _syevd if name.endswith(("syevd_ffi", "heevd_ffi")) else _svd
+
+
+def option(attributes: Mapping[str, Any], name: str, default: str) -> str:
+    """An option of LAPACK, which JAX passes as the number of the character."""
+    value = attributes.get(name, default)
+    return value if isinstance(value, str) else chr(int(value))
+
+
+def _syevd(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attributes: Mapping[str, Any]) -> None:
+    """a -> eigenvectors, eigenvalues (ascending), info."""
+    view, values, info = outputs
+    with session(view.device, view.stream) as s:
+        a = place_copy(s, view, inputs[0])
+        vectors, lower = option(attributes, "mode", "V") == "V", option(attributes, "uplo", "L") == "L"
+        eigenvectors(s, view, a, flat(values, 1), flat(info, 0), vectors=vectors, lower=lower)
+        store(s, view, a)
+
+
+def eigenvectors(
+    s: Session, view: DeviceView, a: Stack, values: Stack, info: Stack, *, vectors: bool, lower: bool
+) -> None:
+    """Eigenvectors in place, of matrices with the shape of ``view``."""
+    n = view.shape[-1]
+    letter = letter_of(view)
+    if a.count == 0:
+        return
+    if n == 0:
+        upload(s, np.zeros(a.count, np.int32), info.pointer)
+        return
+    fixed = (int(vectors), int(not lower), n)
+    if a.count > 1 and n <= SMALL:
+        options = s.handles.eigen_options
+        work, size = s.workspace(
+            letter, "syevjBatched", *fixed, a.pointer, n, values.pointer, None, options, a.count
+        )  # fmt: skip
+        s.solve(
+            letter, "syevjBatched", *fixed, a.pointer, n, values.pointer, work, size, info.pointer, options, a.count
+        )
+        return
+    work, size = s.workspace(letter, "syevd", *fixed, a.pointer, n, values.pointer, None)
+    for k in range(a.count):
+        s.solve(letter, "syevd", *fixed, a.at(k), n, values.at(k), work, size, info.at(k))
+
+
+def _svd(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attributes: Mapping[str, Any]) -> None:
+    """a -> (overwritten a), singular values, U, V transposed (conjugated), info.
+
+    By Jacobi's method (gesvdj) for all of LAPACK's names: it takes matrices of any shape, and finds small singular
+    values at least as well as LAPACK's gesdd does.
+    """
+    view, values, left, right, info = outputs
+    job = option(attributes, "mode", "A")
+    if job not in ("A", "S", "N"):
+        raise ValueError(f"singular vectors of mode '{job}': there are A, S and N")
+    m, n = view.shape[-2:]
+    letter = letter_of(view)
+    with session(view.device, view.stream) as s:
+        a = place_copy(s, view, inputs[0])
+        sigma, code = flat(values, 1), flat(info, 0)
+        if a.count == 0:
+            return
+        u, vt = (place(s, left), place(s, right)) if job != "N" else (None, None)
+        if m == 0 or n == 0:
+            upload(s, np.zeros(a.count, np.int32), code.pointer)
+            if job == "A":
+                for stack, result in zip((u, vt), (left, right), strict=True):
+                    assert stack is not None
+                    identities(s, stack, result)
+        else:
+            _jacobi(s, letter, (m, n), job, a, sigma, u, vt, code)
+        for stack, result in ((u, left), (vt, right)):
+            if stack is not None:
+                store(s, result, stack)
+        store(s, view, a)
+
+
+def _jacobi(
+    s: Session,
+    letter: str,
+    shape: tuple[int, int],
+    job: str,
+    a: Stack,
+    sigma: Stack,
+    u: Stack | None,
+    vt: Stack | None,
+    info: Stack,
+) -> None:
+    m, n = shape
+    kept = n if job == "A" else min(m, n)  # columns of V
+    v = s.memory(n * kept * ITEM[letter]) if vt is not None else 0
+    options = s.handles.svd_options
+    fixed = (int(job != "N"), int(job == "S"), m, n)
+    first = u.pointer if u is not None else 0
+    work, size = s.workspace(letter, "gesvdj", *fixed, a.pointer, m, sigma.pointer, first, m, v, n, None, options)
+    for k in range(a.count):
+        member = u.at(k) if u is not None else 0
+        s.solve(
+            letter, "gesvdj", *fixed, a.at(k), m, sigma.at(k), member, m, v, n, work, size, info.at(k), options
+        )  # fmt: skip
+        if vt is not None:
+            transpose(s, letter, n, kept, v, vt.at(k), CONJUGATED)
