@@ -1,6 +1,7 @@
 """Roads: the phases from a front end's level down to a target's code, put together."""
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from kc.errors import InputError
@@ -20,4 +21,9 @@ def road(target: Target, start: str = "stablehlo") -> tuple[Phase, ...]:
     upper = {"torch": torch.PHASES, "stablehlo": stablehlo.PHASES, "linalg": ()}
     if start not in upper:
         raise InputError(f"no road starts at level '{start}'; there are {', '.join(upper)}")
-    return (*upper[start], linalg.CLEAN_UP, *target.prepare(), linalg.FORM_KERNELS, *target.phases())
+    choices = target.choices()
+    above = (
+        dataclasses.replace(phase, defaults=tuple((name, choices.get(name, value)) for name, value in phase.defaults))
+        for phase in upper[start]
+    )
+    return (*above, linalg.CLEAN_UP, *target.prepare(), linalg.FORM_KERNELS, *target.phases())

@@ -23,8 +23,9 @@ PHASES: tuple[Phase, ...] = (
         "kc-convert-stablehlo-collectives{ids-only=true},kc-stablehlo-to-signless,kc-convert-run-parallel,kc-convert-stablehlo-collectives,"
         "kc-convert-stablehlo-transfers,kc-convert-stablehlo-dynamic-shapes,kc-convert-stablehlo-control-flow,"
         "kc-convert-stablehlo-random,kc-convert-stablehlo-custom-call,kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
-        "kc-convert-stablehlo-fft,kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"
+        "kc-convert-stablehlo-fft{block=<fft-block>},kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"
         "kc-convert-stablehlo-elementwise,"
         "canonicalize,cse,resolve-ranked-shaped-type-result-dims,canonicalize,cse)",
+        defaults=(("fft-block", "0"),),
     ),
 )

@@ -57,6 +57,10 @@ class Target:
         """Sizes that schedules go by: ``vector_bytes``, ``l1_bytes``, ``l2_bytes``, ``shared_bytes`` …"""
         return {}
 
+    def choices(self) -> Mapping[str, str]:
+        """Parameters of the phases above the target's own, where it wants others than their defaults."""
+        return {}
+
     def prepare(self) -> tuple[Phase, ...]:
         """What this target wants done on linalg before kernels are formed."""
         return ()

@@ -96,6 +96,10 @@ class CpuTarget(Target):
 
     # ------------------------------------------------------------------------------------------------- road
 
+    def choices(self) -> Mapping[str, str]:
+        """Blocks that a second-level cache holds, for transforms in several passes."""
+        return {"fft-block": "8192"}
+
     def prepare(self) -> tuple[Phase, ...]:
         """See ``Target.prepare``."""
         from kc.pipelines import cpu

@@ -47,13 +47,15 @@ class Table:
         return e.extract(self.tensor, [index, 0]), e.extract(self.tensor, [index, 1])
 
 
-def fft(e: Emitter, value: ir.Value, n: int, inverse: bool) -> ir.Value:
-    """The unscaled transform of the rows of complex ``value`` [batch, n].
+def fft(e: Emitter, value: ir.Value, n: int, inverse: bool, part_of_another: bool = False) -> ir.Value:
+    """The unscaled transform of complex ``value`` [batch, n] or [batch, n, columns] along axis 1.
 
     A self-sorting Stockham transform (C. Temperton, J. Comp. Phys. 52, 1983), a pass per factor of ``n``; passes of
     equal radix are iterations of one loop. A length with a prime factor above ``LARGEST_PRIME`` is a convolution with
     a chirp (L. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970) by way
     of transforms of a smooth length. Works in the data's own precision.
+
+    ``part_of_another``: ``value`` is a slice, which the first pass then reads as it lies, outside the loop of passes.
     """
     if n == 1:
         return value
@@ -63,6 +65,8 @@ def fft(e: Emitter, value: ir.Value, n: int, inverse: bool) -> ir.Value:
     table = Table(e, tables.twiddles(radices, n), part_type(value))
     done, rest, offset = 1, n, 0
     groups = [(radix, len(list(equal))) for radix, equal in itertools.groupby(radices[:-1])]
+    if part_of_another and groups and groups[0][1] > 1:
+        groups[:1] = [(groups[0][0], 1), (groups[0][0], groups[0][1] - 1)]
     for radix, count in [*groups, (radices[-1], 1)]:  # the last pass turns nothing and has its own code
         plan = _Pass(radix, table, inverse, innermost="k" if rest // radix < _SHORT else "m")
         if count == 1:
@@ -87,7 +91,8 @@ def fft(e: Emitter, value: ir.Value, n: int, inverse: bool) -> ir.Value:
 class _Pass:
     """Butterflies over ``radix`` rows, from [batch, done, radix, rest] to [batch, radix, done, rest].
 
-    The loops are over batch, k < done and m < rest; ``innermost`` names the one that is.
+    The loops are over batch, k < done and m < rest; ``innermost`` names the one that is. Columns, where the data have
+    some, are one more axis and the innermost loop.
     """
 
     radix: int
@@ -97,29 +102,30 @@ class _Pass:
 
     def emit(self, e: Emitter, value: ir.Value, done: Index, rest: Index, offset: Index) -> ir.Value:
         """``offset`` is where the pass's roots begin in the table; ``done`` and ``rest`` may be run-time values."""
-        radix, (batch, n) = self.radix, e.dims(value)
-        known = [x if isinstance(x, int) else None for x in (batch, done, rest)]
+        radix, (batch, n, *columns) = self.radix, e.dims(value)
+        known = [x if isinstance(x, int) else None for x in (batch, done, rest, *columns)]
         t = element(value)
-        loose = value.type if None not in known[1:] else tensor_type([known[0], None], t)
-        groups = [[0], [1, 2, 3]]
-        source_type = tensor_type([known[0], known[1], radix, known[2]], t)
-        sizes = [batch, done, radix, rest]
+        loose = value.type if None not in known[1:3] else tensor_type([known[0], None, *known[3:]], t)
+        groups = [[0], [1, 2, 3], *[[4] for _ in columns]]
+        source_type = tensor_type([known[0], known[1], radix, *known[2:]], t)
+        sizes = [batch, done, radix, rest, *columns]
         source = regroup(e, "tensor.expand_shape", e.cast(value, loose), groups, source_type, sizes)
-        result_type = tensor_type([known[0], radix, known[1], known[2]], t)
-        result = e.empty(result_type, [batch, radix, done, rest])
+        result_type = tensor_type([known[0], radix, *known[1:]], t)
+        result = e.empty(result_type, [batch, radix, done, rest, *columns])
+        swapped = self.innermost == "k" and not columns
 
         def body(i: Emitter, at: list[ir.Value], carried: list[ir.Value]) -> Sequence[ir.Value]:
-            b, k, m = at if self.innermost == "m" else (at[0], at[2], at[1])
+            b, k, m, *column = [at[0], at[2], at[1]] if swapped else at
             out = carried[0]
 
             def read(here: Emitter, j: Index) -> Pair:
-                return split(here, here.extract(source, [b, k, j, m]))
+                return split(here, here.extract(source, [b, k, j, m, *column]))
 
             def twiddle(here: Emitter, q: Index) -> Pair:
                 return self.table.at(here, here.add(here.add(here.mul(here.sub(q, 1), rest), m), offset))
 
             def write(here: Emitter, q: Index, pair: Pair, to: ir.Value) -> ir.Value:
-                return here.insert(join(here, pair), to, [b, q, k, m])
+                return here.insert(join(here, pair), to, [b, q, k, m, *column])
 
             if radix not in Butterfly.RADICES:
                 return [_long_butterfly(i, radix, self.inverse, out, read, twiddle, write)]
@@ -129,10 +135,10 @@ class _Pass:
                 out = write(i, q, turned, out)
             return [out]
 
-        loops = [batch, done, rest] if self.innermost == "m" else [batch, rest, done]
+        loops = [batch, rest, done] if swapped else [batch, done, rest, *columns]
         out = e.nest(loops, [result], body)[0]
         mark_nest([out], len(loops), "kc.independent")
-        return e.cast(regroup(e, "tensor.collapse_shape", out, groups, loose, [batch, n]), value.type)
+        return e.cast(regroup(e, "tensor.collapse_shape", out, groups, loose, [batch, n, *columns]), value.type)
 
 
 def _long_butterfly(
@@ -177,8 +183,9 @@ def _bluestein(e: Emitter, value: ir.Value, n: int, inverse: bool) -> ir.Value:
     length = tables.smooth_length(2 * n - 1)
     chirp = Table(e, tables.chirp(n), part)
     spectrum = Table(e, tables.chirp_spectrum(n, length), part)
-    batch = e.dim(value, 0)
-    long_type = tensor_type([shape_of(value)[0], length], t)
+    batch, _, *columns = e.dims(value)
+    extents: list[Index] = [batch, length, *columns]
+    long_type = tensor_type([shape_of(value)[0], length, *shape_of(value)[2:]], t)
 
     def turned(i: Emitter, pair: Pair, w: Pair) -> Pair:
         return Butterfly(i, part, False).multiply(pair, w)
@@ -187,10 +194,10 @@ def _bluestein(e: Emitter, value: ir.Value, n: int, inverse: bool) -> ir.Value:
         return (pair[0], i.unary("arith.negf", pair[1])) if inverse else pair
 
     def spread(i: Emitter, at: list[ir.Value]) -> ir.Value:
-        b, j = at
+        b, j, *column = at
         inside = i.cmpi("slt", j, i.index(n))
         near = i.select(inside, j, i.index(0))
-        pair = turned(i, conjugate(i, split(i, i.extract(value, [b, near]))), chirp.at(i, near))
+        pair = turned(i, conjugate(i, split(i, i.extract(value, [b, near, *column]))), chirp.at(i, near))
         zero = i.const(part, 0.0)
         return join(i, (i.select(inside, pair[0], zero), i.select(inside, pair[1], zero)))
 
@@ -205,12 +212,12 @@ def _bluestein(e: Emitter, value: ir.Value, n: int, inverse: bool) -> ir.Value:
             pair = (i.select(there, pair[0], plain[0]), i.select(there, pair[1], plain[1]))
             return join(i, (pair[0], i.unary("arith.negf", pair[1])))
 
-        return [outer.tabulate(long_type, [batch, length], filtered)]
+        return [outer.tabulate(long_type, extents, filtered)]
 
-    start = e.tabulate(long_type, [batch, length], spread)
+    start = e.tabulate(long_type, extents, spread)
     back = e.for_(0, 2, [start], twice)[0]
 
     def finished(i: Emitter, at: list[ir.Value]) -> ir.Value:
         return join(i, conjugate(i, turned(i, split(i, i.extract(back, at)), chirp.at(i, at[1]))))
 
-    return e.tabulate(value.type, [batch, n], finished)
+    return e.tabulate(value.type, [batch, n, *columns], finished)

@@ -11,10 +11,16 @@ from kc.bindings import ir
 from kc.pass_base import PassContext
 from kc.passes.conversion._attrs import ints
 from kc.passes.conversion._convert import StablehloConversion
-from kc.passes.conversion._emit import Emitter, Index, element, is_complex, ranked, shape_of, tensor_type
+from kc.passes.conversion._emit import Emitter, Index, element, is_complex, mark_nest, ranked, shape_of, tensor_type
 from kc.passes.conversion._fft import fft, join, split
 from kc.passes.conversion._real_fft import from_hermitian, to_hermitian
 from kc.passes.conversion._reshape import reshape
+
+#: from (emitter, data as [batch, n] or [batch, n, columns], whether they are a slice of others) to the new data
+Change = Callable[[Emitter, ir.Value, bool], ir.Value]
+
+#: columns that keep vector units busy, and more than which bring no more
+_FEWEST_COLUMNS, _MOST_COLUMNS = 16, 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +30,10 @@ class ConvertStablehloFft(StablehloConversion):
     Any length: a pass per factor 8, 4, 2, 3, 5, 7 or other prime up to 61, and a convolution with a chirp where a prime
     factor is larger. The twiddle factors are a table computed in double precision; passes of one radix share their
     code. A real signal of even length is transformed as a complex one of half the length. Dimensions that are not
-    transformed may be dynamic::
+    transformed may be dynamic.
+
+    ``block``: as many elements go through all passes together, in a loop over such blocks, and stay in a cache; 0: all
+    elements do, for a device that wants each pass wide. ::
 
         %r = stablehlo.fft %x, type = FFT, length = [16] : (tensor<3x16xcomplex<f32>>) -> tensor<3x16xcomplex<f32>>
 
@@ -37,6 +46,7 @@ class ConvertStablehloFft(StablehloConversion):
 
     name: ClassVar[str] = "kc-convert-stablehlo-fft"
     converts: ClassVar[frozenset[str]] = frozenset({"stablehlo.fft"})
+    block: int = 0
 
     def convert(self, e: Emitter, op: ir.Operation, ctx: PassContext) -> Sequence[ir.Value]:
         value, lengths = op.operands[0], ints(op, "fft_length")
@@ -56,55 +66,86 @@ class ConvertStablehloFft(StablehloConversion):
         *others, last = zip(axes, lengths, strict=True)
         inverse = kind in ("IFFT", "IRFFT")
         if kind == "RFFT":
-            value = _along_last(e, value, last[1] // 2 + 1, lambda v: to_hermitian(e, v, last[1]))
+            half = last[1] // 2 + 1
+            value = self._rows(e, value, half, element(type_), lambda i, v, _: to_hermitian(i, v, last[1]))
         for axis, n in others if kind in ("RFFT", "IRFFT") else (*others, last):
-            value = _along(e, value, axis, n, inverse)
+            value = self._along(e, value, axis, n, inverse)
         if kind == "IRFFT":
-            value = _along_last(e, value, last[1], lambda v: from_hermitian(e, v, last[1]))
+            value = self._rows(e, value, last[1], element(type_), lambda i, v, _: from_hermitian(i, v, last[1]))
         return [_divided(e, value, math.prod(lengths)) if inverse else value]
 
+    def _along(self, e: Emitter, value: ir.Value, axis: int, n: int, inverse: bool) -> ir.Value:
+        """The unscaled transform along ``axis``."""
 
-def _along(e: Emitter, value: ir.Value, axis: int, n: int, inverse: bool) -> ir.Value:
-    """The unscaled transform along ``axis``, which for that time becomes the last one."""
-    if axis == ranked(value).rank - 1:
-        return _along_last(e, value, n, lambda v: fft(e, v, n, inverse))
-    extents, t = e.dims(value), element(value)
-    whole: list[Index] = [e.product(extents[:axis]), n, e.product(extents[axis + 1 :])]
-    moved = swap_last(e, reshape(e, value, tensor_type(_known(whole), t), whole))
-    changed = swap_last(e, _along_last(e, moved, n, lambda v: fft(e, v, n, inverse)))
-    return reshape(e, changed, value.type, extents)
+        def change(i: Emitter, v: ir.Value, part: bool) -> ir.Value:
+            return fft(i, v, n, inverse, part)
+
+        if axis == ranked(value).rank - 1:
+            return self._rows(e, value, n, element(value), change)
+        extents = e.dims(value)
+        flat: list[Index] = [e.product(extents[:axis]), n, e.product(extents[axis + 1 :])]
+        whole = reshape(e, value, tensor_type(_known(flat), element(value)), flat)
+        columns = flat[2]
+        if not self.block or not isinstance(columns, int):
+            return reshape(e, change(e, whole, False), value.type, extents)
+        wide = _share(columns, min(max(self.block // n, _FEWEST_COLUMNS), _MOST_COLUMNS))
+        done = _in_blocks(e, whole, [1, n, wide], n, element(value), change)
+        return reshape(e, done, value.type, extents)
+
+    def _rows(self, e: Emitter, value: ir.Value, outputs: int, kind: ir.Type, change: Change) -> ir.Value:
+        """``change`` of ``value`` as [batch, n], back in shape with ``outputs`` elements along the last axis."""
+        extents, shape = e.dims(value), shape_of(value)
+        flat: list[Index] = [e.product(extents[:-1]), extents[-1]]
+        whole = reshape(e, value, tensor_type(_known(flat), element(value)), flat)
+        batch, n = _known(flat)
+        if not self.block or n is None or batch == 1:
+            done = change(e, whole, False)
+        else:
+            rows = 1 if batch is None else _share(batch, max(1, self.block // max(n, outputs)))
+            done = _in_blocks(e, whole, [rows, n], outputs, kind, change)
+        return reshape(e, done, tensor_type([*shape[:-1], outputs], element(done)), [*extents[:-1], outputs])
 
 
 def _known(extents: Sequence[Index]) -> list[int | None]:
     return [x if isinstance(x, int) else None for x in extents]
 
 
-def swap_last(e: Emitter, value: ir.Value) -> ir.Value:
-    """[a, m, n] as [a, n, m], in square blocks: rows a power of two apart share few lines of a cache."""
-    a, m, n = e.dims(value)
-    t, known = element(value), shape_of(value)
-    block_m, block_n = _block(known[1]), _block(known[2])
-    split: list[Index] = [a, e.floordiv(m, block_m), block_m, e.floordiv(n, block_n), block_n]
-    blocks = reshape(e, value, tensor_type(_known(split), t), split)
-    turned = [split[i] for i in (0, 3, 4, 1, 2)]
-    init = e.empty(tensor_type(_known(turned), t), turned)
-    # loops: a, block of m, block of n, then within the block
-    maps = [ir.AffineMap.get_permutation(order) for order in ([0, 1, 3, 2, 4], [0, 2, 4, 1, 3])]
-    swapped = e.generic([blocks], [init], maps, ["parallel"] * 5, lambda _, x: [x[0]])[0]
-    return reshape(e, swapped, tensor_type([known[0], known[2], known[1]], t), [a, n, m])
+def _share(extent: int, most: int) -> int:
+    """The size of the fewest blocks of at most ``most`` that cover ``extent``."""
+    return -(-extent // -(-extent // most))
 
 
-def _block(extent: int | None) -> int:
-    return max((d for d in range(1, 33) if extent is not None and extent % d == 0), default=1)
+def _in_blocks(
+    e: Emitter, value: ir.Value, block: list[int], outputs: int, kind: ir.Type, change: Change
+) -> ir.Value:
+    """``change`` of the blocks of ``value`` one after the other, put together.
 
+    Axis 1 becomes ``outputs`` long, and elements become of type ``kind``.
+    """
+    extents = e.dims(value)
+    steps = [e.floordiv(e.add(whole, size - 1), size) for whole, size in zip(extents, block, strict=True)]
+    if all(step == 1 for step in steps):
+        return change(e, value, False)
+    exact = [size == 1 or (isinstance(n, int) and n % size == 0) for n, size in zip(extents, block, strict=True)]
+    part_type = tensor_type(block, element(value))
+    placed = [*extents[:1], outputs, *extents[2:]]
+    turned = [*block[:1], outputs, *block[2:]]
+    strides = [1] * len(block)
 
-def _along_last(e: Emitter, value: ir.Value, outputs: int, change: Callable[[ir.Value], ir.Value]) -> ir.Value:
-    """``change`` of ``value`` as [batch, n], back in shape with ``outputs`` elements along the last axis."""
-    extents, shape = e.dims(value), shape_of(value)
-    flat: list[Index] = [e.product(extents[:-1]), extents[-1]]
-    type_ = tensor_type(_known(flat), element(value))
-    changed = change(reshape(e, value, type_, flat))
-    return reshape(e, changed, tensor_type([*shape[:-1], outputs], element(changed)), [*extents[:-1], outputs])
+    def body(i: Emitter, at: list[ir.Value], carried: list[ir.Value]) -> Sequence[ir.Value]:
+        offsets: list[Index] = []
+        for index, size, whole, even in zip(at, block, extents, exact, strict=True):
+            offset = 0 if size == whole else i.mul(index, size)
+            # the last block is as large as all and covers some of the one before again, with the same values
+            offsets.append(offset if even else i.min(offset, i.sub(whole, size)))
+        part = i.extract_slice(value, offsets, block, strides, part_type)
+        return [i.insert_slice(change(i, part, True), carried[0], offsets, turned, strides)]
+
+    result = e.empty(tensor_type(_known(placed), kind), placed)
+    done = e.nest(steps, [result], body)[0]
+    if all(exact):
+        mark_nest([done], len(steps), "kc.independent")
+    return done
 
 
 def _divided(e: Emitter, value: ir.Value, count: int) -> ir.Value:

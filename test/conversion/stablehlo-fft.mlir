@@ -1,4 +1,5 @@
 // RUN: kc-opt %s --split-input-file --pass-pipeline='builtin.module(kc-convert-stablehlo-fft)' | FileCheck %s
+// RUN: kc-opt %s --split-input-file --pass-pipeline='builtin.module(kc-convert-stablehlo-fft{block=64})' | FileCheck %s --check-prefix=BLOCK
 
 // A real signal of length 32 is a complex one of length 16: two passes of radix 4. The last one turns nothing by a root
 // and has its own code; then the halves are told apart.
@@ -41,4 +42,23 @@ func.func @passes(%x: tensor<?x512xcomplex<f64>>) -> tensor<?x512xcomplex<f64>> 
 func.func @prime(%x: tensor<67xcomplex<f32>>) -> tensor<67xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = IFFT, length = [67] : (tensor<67xcomplex<f32>>) -> tensor<67xcomplex<f32>>
   return %0 : tensor<67xcomplex<f32>>
+}
+
+// -----
+
+// Columns are the last axis of a pass, and its innermost loop. In blocks, all passes are within the loop over them; the
+// last of 2 blocks of 11 columns out of 21 lies partly on the one before, so the loops are not independent.
+// CHECK-LABEL: func.func @columns
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x1x4x4x21xcomplex<f32>>
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x4x4x1x21xcomplex<f32>>
+// BLOCK-LABEL: func.func @columns
+// BLOCK: scf.for
+// BLOCK: arith.minsi
+// BLOCK: [[PART:%.*]] = tensor.extract_slice {{.*}} : tensor<1x16x21xcomplex<f32>> to tensor<1x16x11xcomplex<f32>>
+// BLOCK: tensor.expand_shape [[PART]] {{.*}} into tensor<1x1x4x4x11xcomplex<f32>>
+// BLOCK: tensor.expand_shape {{.*}} into tensor<1x4x4x1x11xcomplex<f32>>
+// BLOCK: tensor.insert_slice
+func.func @columns(%x: tensor<16x21xcomplex<f32>>) -> tensor<16x21xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = FFT, length = [16, 21] : (tensor<16x21xcomplex<f32>>) -> tensor<16x21xcomplex<f32>>
+  return %0 : tensor<16x21xcomplex<f32>>
 }

@@ -49,6 +49,8 @@ def transform(kind: str, x: np.ndarray, lengths: Sequence[int], dynamic: bool = 
         ("IFFT", (2,), (1009,), "f64", False),
         ("RFFT", (1,), (2 * 67,), "f32", False),
         ("FFT", (0,), (4,), "f32", False),
+        ("FFT", (), (130, 137), "f32", False),  # blocks of rows and of columns, the last ones overlap
+        ("IRFFT", (3,), (100, 150), "f64", False),
     ],
 )
 def test_transforms(kind: str, batch: tuple[int, ...], lengths: tuple[int, ...], precision: str, dynamic: bool):
