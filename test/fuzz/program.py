@@ -182,7 +182,7 @@ def _op(op: Op, noises: list[Noise] | None, reference: bool = False) -> list[str
 
 def _perturb(name: str, of: str, kind: Tensor, amplitude: float, noises: list[Noise]) -> list[str]:
     """``%name``: ``%of`` with a relative error of ``amplitude`` roundings, and one of a denormal where those are not
-    tiny. Noise is real: a complex value takes it on its parts together."""
+    tiny."""
     lines = []
     product = f"{name}m" if kind.element == "f16" or kind.element in FLOATS8 else name
     lines += _noise_operand(Noise(kind.of(part(kind.element)), amplitude * unit_roundoff(kind.element)), kind, noises)
@@ -199,8 +199,9 @@ def _noise_operand(noise: Noise, kind: Tensor, noises: list[Noise]) -> list[str]
     k = len(noises) - 1
     if kind.element not in COMPLEX:
         return [f"%n{k} = stablehlo.optimization_barrier %noise{k} : {kind}"]
-    zero = f"%z{k} = stablehlo.constant dense<0.0> : {noise.type}"
-    return [zero, f"%n{k} = stablehlo.complex %noise{k}, %z{k} : {kind}"]
+    # of the imaginary part, so that an error of one part is seen in the other
+    noises.append(Noise(noise.type, noise.amplitude, True))
+    return [f"%n{k + 1} = stablehlo.complex %noise{k}, %noise{k + 1} : {kind}"]
 
 
 def literal(array: np.ndarray, kind: Tensor, wide: bool = False) -> str:
