@@ -5,11 +5,21 @@
 
 Importing NumPy costs more than everything else in a cold start, and MLIR's ``ir.py`` imports it for four attribute
 builders only. They are registered here again in a form that imports NumPy when a builder is first called.
+
+Next comes ``torch_mlir.dialects.linalg``, which any downcast of one of linalg's attributes imports: it runs the
+definition in Python of each named op, for functions such as ``linalg.exp`` that kc does not call. They run when one of
+these functions is first used.
 """
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import re
 import sys
+import typing
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -58,6 +68,86 @@ def _register_elements_builders() -> None:
 
 if _deferred:
     _register_elements_builders()
+
+
+class _Later:
+    """Stands for one name of a module that runs when the name is used."""
+
+    def __init__(self, load: typing.Callable[[], ModuleType], name: str) -> None:
+        self._load, self._name = load, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._load(), self._name)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked of the parts of a type hint
+            raise AttributeError(name)
+        return getattr(getattr(self._load(), self._name), name)
+
+
+class _NamedOpsDeferred:
+    """The finder and loader of linalg's definitions of named ops; gives a module that runs them at first use.
+
+    ``torch_mlir.dialects.linalg`` imports ``*`` from it: the names of the ops (and of the few things that replace one
+    of the dialect's own) come as ``_Later``, the others are found by the ``__getattr__`` that is imported with them.
+    """
+
+    NAME = "torch_mlir.dialects.linalg.opdsl.ops.core_named_ops"
+    #: what ``opdsl.lang`` defines in place of enums and of a builder of the same names
+    REPLACED = ("BinaryFn", "TernaryFn", "TypeFn", "UnaryFn", "index")
+
+    def __init__(self) -> None:
+        self.real: ModuleSpec | None = None
+        self.names: list[str] = []
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != self.NAME:
+            return None
+        self.real = PathFinder.find_spec(name, path, target)
+        if self.real is None or not (self.real.origin or "").endswith(".py"):
+            return self.real
+        self.names = re.findall(r"^def (\w+)\(", Path(str(self.real.origin)).read_text(), re.MULTILINE)
+        return importlib.util.spec_from_loader(name, self, origin=self.real.origin)  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        shared = vars(module)
+
+        def load() -> ModuleType:
+            real = importlib.util.module_from_spec(self.real)  # type: ignore[arg-type]
+            self.real.loader.exec_module(real)  # type: ignore[union-attr]
+            public = {k: v for k, v in vars(real).items() if not k.startswith("_")}
+            shared.pop("__all__")
+            shared.pop("__getattr__")
+            shared.update(public)
+            linalg = vars(sys.modules["torch_mlir.dialects.linalg"])
+            linalg.pop("__getattr__")
+            for name, value in public.items():
+                if isinstance(linalg.get(name), _Later) or name not in linalg:
+                    linalg[name] = value
+            return module
+
+        def missing(name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            value = getattr(load(), name, self)
+            if value is self:
+                raise AttributeError(f"module {self.NAME.split('.opdsl')[0]!r} has no attribute {name!r}")
+            return value
+
+        for name in (*self.names, *self.REPLACED):
+            shared[name] = _Later(lambda: load() if "__all__" in shared else module, name)
+        # the definitions' own imports, that linalg's module uses as if they were its own
+        shared.update(ir=ir, **{k: getattr(typing, k) for k in ("Dict", "List", "Optional", "Sequence", "Union")})
+        shared["__getattr__"] = missing
+        shared["__all__"] = [k for k in shared if not k.startswith("_")] + ["__getattr__"]
+
+
+if "torch_mlir.dialects.linalg" not in sys.modules:
+    sys.meta_path.insert(0, _NamedOpsDeferred())  # type: ignore[arg-type]
 
 # name -> module below torch_mlir, where the two differ
 _MODULES = {

@@ -44,3 +44,57 @@ def test_import_kc_costs_little() -> None:
     bare = cpu_seconds([sys.executable, "-c", "pass"])
     with_kc = cpu_seconds([sys.executable, "-c", "import kc"])
     assert with_kc < 2.5 * bare, f"import kc {with_kc * 1e3:.0f} ms, bare Python {bare * 1e3:.0f} ms"
+
+
+NAMED_OPS = """
+import sys
+import kc
+from kc.bindings import ir
+from kc.context import make_context
+
+kc.lower("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.add %a, %a : tensor<4xf32> "
+         "return %0 : tensor<4xf32> }", to="linalg")
+assert "torch_mlir.dialects.linalg" in sys.modules
+assert not any(name.startswith("torch_mlir.dialects.linalg.opdsl.lang") for name in sys.modules)
+from kc.bindings import linalg
+assert linalg.GenericOp.OPERATION_NAME == "linalg.generic"
+early, types = linalg.exp, linalg.TypeFn
+with make_context(), ir.Location.unknown():
+    module = ir.Module.parse("func.func @f(%a: tensor<4xf32>, %b: tensor<4x4xf32>) { return }")
+    block = module.body.operations[0].regions[0].blocks[0]
+    a, b = block.arguments
+    with ir.InsertionPoint.at_block_begin(block):
+        early(a, outs=[a])
+        linalg.exp(a, outs=[a], emit_generic=True)
+        linalg.matmul(b, b, outs=[b])
+        assert types.cast_signed is linalg.TypeFn.cast_signed
+    names = [op.operation.name for op in block.operations]
+    assert names == ["linalg.exp", "linalg.generic", "linalg.matmul", "func.return"], names
+assert linalg.exp is not early and linalg.TensorDef.__module__.endswith("opdsl.lang.comprehension")
+assert not hasattr(linalg, "no_such_name")
+"""
+
+
+def test_linalg_named_ops_are_defined_at_first_use() -> None:
+    """A compilation does not run the definitions; who builds a named op through them finds them."""
+    found = subprocess.run([sys.executable, "-c", NAMED_OPS], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+
+
+SAME_NAMES = """
+import sys
+if sys.argv[1] == "kc":
+    import kc.bindings
+from torch_mlir.dialects import linalg
+if sys.argv[1] == "kc":
+    linalg.TensorDef
+for name, value in sorted(vars(linalg).items()):
+    if not name.startswith("__") and name != "np":  # NumPy is hidden from torch_mlir.ir
+        print(name, type(value).__name__, getattr(value, "__module__", ""), getattr(value, "op_name", ""))
+"""
+
+
+def test_linalg_has_the_names_it_has_without_kc() -> None:
+    run = [subprocess.run([sys.executable, "-c", SAME_NAMES, which], capture_output=True, text=True, check=True).stdout
+           for which in ("kc", "bare")]
+    assert run[0] == run[1]
