@@ -382,6 +382,50 @@ def _power(r: Real, z: Pair, w: Pair) -> Pair:
     return r.where(none, 1.0, parts[0]), r.where(none, 0.0, parts[1])
 
 
+def _sum_of_products(r: Real, a: ir.Value, b: ir.Value, c: ir.Value, d: ir.Value) -> ir.Value:
+    """a b + c d with an error of its last digits alone (W. Kahan, "On the cost of floating-point computation without
+    extra-precise arithmetic", 2004)."""
+    product = r.mul(c, d)
+    return r.add(r.fma(a, b, product), r.fma(c, d, r.neg(product)))
+
+
+def _atan2(r: Real, y: Pair, x: Pair) -> Pair:
+    """-i log(u / sqrt(u v)) with u = x + i y and v = x - i y; it does not change when y and x are scaled.
+
+    The imaginary part is log(|v|**2 / |u|**2) / 4. The angle is half that of u conj(v), or the opposite direction:
+    which one, a direct evaluation tells.
+    """
+    sizes = [r.fn("absf", part) for part in (*y, *x)]
+    largest = r.larger(r.larger(sizes[0], sizes[1]), r.larger(sizes[2], sizes[3]))
+    large, small = r.test("ogt", largest, _LARGE), r.test("olt", largest, 1 / _LARGE)
+    power = r.where(large, 1 / _SCALE, r.where(small, _SCALE, 1.0))
+    (a, b), (c, d) = ([r.mul(part, power) for part in z] for z in (x, y))
+    u, v = (r.sub(a, d), r.add(b, c)), (r.add(a, d), r.sub(b, c))
+    difference = r.mul(_sum_of_products(r, a, d, r.neg(b), c), 4.0)  # |v|**2 - |u|**2
+    larger = r.test("ogt", difference, 0.0)
+    less = [r.where(larger, p, q) for p, q in zip(u, v, strict=True)]
+    ratio = r.div(r.fn("absf", difference), r.fma(less[0], less[0], r.mul(less[1], less[1])))
+    imaginary = r.mul(r.signed(r.fn("log1p", ratio), difference), 0.25)
+
+    squares = r.sub(_sum_of_products(r, a, a, b, b), _sum_of_products(r, c, c, d, d))
+    twice = (squares, r.mul(_sum_of_products(r, a, c, b, d), 2.0))
+    # where one of u and v is small its parts are exact, and the difference of x and y is not
+    product = (r.fma(u[0], v[0], r.mul(u[1], v[1])), r.sub(r.mul(u[1], v[0]), r.mul(u[0], v[1])))
+    uneven = r.test("ogt", ratio, 1.0)
+    twice = (r.where(uneven, product[0], twice[0]), r.where(uneven, product[1], twice[1]))
+    half = r.mul(r.atan2(twice[1], twice[0]), 0.5)
+    real = r.add(r.mul(r.sub(a, b), r.add(a, b)), r.mul(r.sub(c, d), r.add(c, d)))
+    root = _sqrt(r, (real, r.mul(_sum_of_products(r, a, b, c, d), 2.0)))
+    sine, cosine = r.sub(r.mul(u[1], root[0]), r.mul(u[0], root[1])), r.fma(u[0], root[0], r.mul(u[1], root[1]))
+    # cos(half) is positive; a direction within a right angle of it has a positive product with it
+    flipped = r.test("olt", cosine, 0.0)
+    aside = r.test("olt", r.fn("absf", cosine), r.mul(r.fn("absf", sine), 0.5))
+    other = r.test("olt", r.mul(sine, half), 0.0)
+    flipped = r.where(aside, other, flipped)
+    side = r.where(r.test("oeq", half, 0.0), r.neg(y[0]), half)  # on the cut the sign of y tells the side
+    return r.where(flipped, r.sub(half, r.signed(math.pi, side)), half), imaginary
+
+
 #: op -> function of one number
 UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
     "acos": _acos,
@@ -438,3 +482,7 @@ def absolute(e: Emitter, z: ir.Value) -> ir.Value:
 
 def power(e: Emitter, z: ir.Value, w: ir.Value) -> ir.Value:
     return _join(e, _power(Real(e), parts(e, z), parts(e, w)), z.type)
+
+
+def atan2(e: Emitter, y: ir.Value, x: ir.Value) -> ir.Value:
+    return _join(e, _atan2(Real(e), parts(e, y), parts(e, x)), y.type)

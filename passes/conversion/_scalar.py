@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 
 from kc.bindings import ir
 from kc.passes.conversion._complex import absolute as complex_absolute
+from kc.passes.conversion._complex import atan2 as complex_atan2
 from kc.passes.conversion._complex import power as complex_power
 from kc.passes.conversion._complex import unary as complex_function
 from kc.passes.conversion._emit import Emitter, int_type, is_complex, is_float, is_narrow_float, width
@@ -231,6 +232,10 @@ def _math(float_op: str, complex_op: str | None = None) -> Rule:
     return rule
 
 
+def _atan2(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
+    return complex_atan2(e, *a) if is_complex(a[0].type) else e.bin("math.atan2", *a)
+
+
 def _logistic(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
     if is_complex(t):
@@ -374,7 +379,7 @@ RULES: dict[str, Rule] = {
     "stablehlo.abs": _absolute,
     "stablehlo.add": _arith("arith.addf", "arith.addi", "arith.ori", "complex.add"),
     "stablehlo.and": _arith("", "arith.andi", "arith.andi", ""),
-    "stablehlo.atan2": _arith("math.atan2", "", "", "complex.atan2"),
+    "stablehlo.atan2": _atan2,
     "stablehlo.bitcast_convert": _bitcast,
     "stablehlo.cbrt": _math("math.cbrt", "cbrt"),
     "stablehlo.ceil": _math("math.ceil"),

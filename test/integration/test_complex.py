@@ -137,3 +137,26 @@ def test_bits():
     same, wide, narrow = kc.compile(text)(x, y)
     assert same.tobytes() == x.tobytes() and wide.tobytes() == x.tobytes() and narrow.tobytes() == y.tobytes()
     assert wide.dtype == np.complex128 and wide.shape == (2,) and narrow.shape == (2, 2)
+
+
+def test_atan2():
+    source = "tensor<?xcomplex<f64>>"
+    text = f"""func.func @main(%y: {source}, %x: {source}) -> {source} {{
+      %0 = stablehlo.atan2 %y, %x : {source}
+      return %0 : {source}
+    }}"""
+    angle = kc.compile(text)
+    rng = np.random.default_rng(0)
+    y, x = rng.standard_normal((2, 2000)) + 1j * rng.standard_normal((2, 2000))
+    (actual,) = angle(y, x)
+    wide, one = y.astype(np.clongdouble), np.clongdouble(1j)
+    expected = -one * np.log((x + one * wide) / np.sqrt(wide * wide + x.astype(np.clongdouble) ** 2))
+    assert (np.abs(actual - expected) / np.abs(expected)).max() <= 1e-15
+    # on the right a small quotient is its own angle, whatever the size; near the poles the imaginary part is a logarithm
+    right = np.where(x.real > 0, x, -x)
+    np.testing.assert_allclose(angle(y * 1e-200, right)[0], y * 1e-200 / right, rtol=1e-14)
+    np.testing.assert_array_equal(angle(y * 2.0**1000, x * 2.0**1000)[0], actual)
+    np.testing.assert_allclose(angle(1j * x * (1 + 2.0**-40), x)[0].imag, 20.5 * np.log(2), rtol=1e-4)
+    # real numbers: the angle of (x, y), on the side of the cut that the sign of zero names
+    real = np.array([0, -0.0, 1, -1, 2, -3, 0.5, -1e-30]), np.array([-2.5, -2.5, 0, 0, -1, -4, 3, -1.0])
+    np.testing.assert_allclose(angle(*(v.astype(complex) for v in real))[0], np.arctan2(*real), rtol=1e-15)
