@@ -152,7 +152,7 @@ def test_atan2():
     wide, one = y.astype(np.clongdouble), np.clongdouble(1j)
     expected = -one * np.log((x + one * wide) / np.sqrt(wide * wide + x.astype(np.clongdouble) ** 2))
     assert (np.abs(actual - expected) / np.abs(expected)).max() <= 1e-15
-    # on the right a small quotient is its own angle, whatever the size; near the poles the imaginary part is a logarithm
+    # on the right a small quotient is its own angle; near the poles the imaginary part is a logarithm
     right = np.where(x.real > 0, x, -x)
     np.testing.assert_allclose(angle(y * 1e-200, right)[0], y * 1e-200 / right, rtol=1e-14)
     np.testing.assert_array_equal(angle(y * 2.0**1000, x * 2.0**1000)[0], actual)
