@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,14 @@ OPERATIONS = ("shape_assertion", "stablehlo.dynamic_reduce_window")
 SHARDS = ("SPMDFullToShardShape", "SPMDShardToFullShape")
 #: passes that put something in the place of a custom call, as their ``takes_call`` says
 _TAKERS = ("kc-decompose-stablehlo", "kc-decompose-custom-calls", "kc-convert-stablehlo-random")
+#: names that those passes take, told to whom misspells one; ``takes_call`` decides
+_TAKEN = (
+    "Sharding", "annotate_device_placement", "mhlo.topk", "TopK", "stablehlo.topk", "ApproxTopK", "cu_threefry2x32_ffi",
+    *(f"mhlo.{f}" for f in (
+        "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erf_inv", "erfc", "sinh", "tan",
+    )),
+    *(f"lapack_{t}{f}_ffi" for t in "sdcz" for f in ("potrf", "trsm")),
+)  # fmt: skip
 
 
 def target_of(op: ir.Operation) -> str:
@@ -38,7 +47,9 @@ def refusal(op: ir.Operation, platform: str) -> tuple[str, str] | None:
     name = target_of(op)
     if not is_call(op) or custom_calls.knows(name, platform):
         return None
-    near = custom_calls.near(name, platform)
+    if name in _TAKEN:
+        return "kc knows calls of this name, but none of this form", "operands, results and attributes as XLA has them"
+    near = list(dict.fromkeys([*custom_calls.near(name, platform), *difflib.get_close_matches(name, _TAKEN, 3, 0.75)]))
     if "callback" in name and not near:
         return (
             "it calls back into Python by a number that only JAX knows",
@@ -53,7 +64,7 @@ def note(op: ir.Operation, platform: str) -> str | None:
     from kc.runtime import custom_calls
 
     name = target_of(op)
-    if not is_call(op) or not custom_calls.on_host(name, platform):
+    if not is_call(op) or not custom_calls.knows(name, platform) or not custom_calls.on_host(name, platform):
         return None
     if custom_calls.in_cusolver(name, platform):
         from kc.runtime.cusolver import find

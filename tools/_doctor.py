@@ -23,7 +23,10 @@ EXTRAS = {
     "jax": (("jax",), "kc.jit, JAX arrays as arguments"),
     "linalg": (("scipy",), "LAPACK, for custom calls such as those of jax.numpy.linalg"),
     "test": (
-        ("pytest", "pytest-xdist", "pytest-timeout", "lit", "filecheck", "scipy", "ruff", "mypy", "nvidia-cuda-nvcc"),
+        (
+            "pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "lit", "filecheck", "scipy", "ruff", "mypy",
+            "nvidia-cuda-nvcc",
+        ),
         "the test suite, lit tests, lint, types, and ptxas to assemble PTX without a GPU",
     ),
 }

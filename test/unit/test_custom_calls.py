@@ -180,6 +180,13 @@ def test_unknown_names_are_told_at_compile_time_and_at_load_time(registered, tmp
     np.testing.assert_array_equal(kc.runtime.load(tmp_path / "a.kca")(X, S)[0], np.full((4, 3), 5))
 
 
+def test_names_that_kc_takes_itself_are_told_too():
+    with pytest.raises(UnsupportedError, match=r"no function of this name(.|\n)*nearest thing that works: 'Sharding'"):
+        kc.compile(CALL.replace("test.NAME", "Shardng").replace("OPTIONS", ""))
+    with pytest.raises(UnsupportedError, match="kc knows calls of this name, but none of this form"):
+        kc.compile(CALL.replace("test.NAME", "Sharding").replace("OPTIONS", ""))
+
+
 def test_declared_names_compile(monkeypatch):
     monkeypatch.setattr(custom_calls, "_declared", set())
     custom_calls.declare("test.elsewhere")
@@ -301,6 +308,10 @@ def test_a_gpu_program_tells_that_it_calls_the_host(registered, capsys, tmp_path
     assert "note: 'stablehlo.custom_call @test.hosted' runs on the host" in capsys.readouterr().out
     assert main(["census", str(source)]) == 0
     assert "note" not in capsys.readouterr().out
+    source.write_text(CALL.replace("NAME", "nobodys").replace("OPTIONS", ""))
+    assert main(["census", str(source), "--target=nvptx"]) == 1
+    told = capsys.readouterr().out
+    assert "no function of this name" in told and "runs on the host" not in told
 
 
 def test_calls_of_gpu_programs(tmp_path):

@@ -1,7 +1,10 @@
 """``kc doctor``: what it says of parts that are here and of parts that are not."""
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +24,18 @@ def test_what_is_here() -> None:
     assert sys.executable in text
     assert "✓ " in text.split("C++ runtime:\n")[1].splitlines()[0]
     assert "✗" not in text
+
+
+def test_extras_are_those_of_the_project() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+
+    def names(requirements: list[str]) -> set[str]:
+        return {re.split("[<>=]", requirement)[0] for requirement in requirements}
+
+    assert names(project["dependencies"]) == set(_doctor.REQUIRED)
+    wanted = {extra: names(requirements) for extra, requirements in project["optional-dependencies"].items()}
+    wanted["test"] -= {"torch", "jax"}  # the report has them as extras of their own
+    assert {extra: set(packages) for extra, (packages, _) in _doctor.EXTRAS.items()} == wanted
 
 
 def test_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
