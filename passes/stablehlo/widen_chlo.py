@@ -20,13 +20,22 @@ _FUNCTIONS = tuple(
     )
 )  # fmt: skip
 
+#: functions whose expansion loses many digits of f32: beside their zeros, or by the terms of a series that cancel
+_OF_SERIES = frozenset(
+    f"chlo.{n}"
+    for n in (
+        "bessel_i1e", "broadcast_polygamma", "broadcast_zeta", "digamma", "erf_inv", "lgamma", "polygamma", "zeta",
+    )
+)  # fmt: skip
+
 
 @dataclasses.dataclass(frozen=True)
 class WidenChlo(Pass):
     """CHLO's functions of narrow floats (f16, bf16 and below) are computed in f32 and rounded once.
 
     CHLO writes a function out in StableHLO ops of its operand's type; in a narrow one each of them would round, and
-    what lies between may overflow. Before / after::
+    what lies between may overflow. Those that are sums of series (``lgamma``, ``zeta`` ...) lose digits by
+    cancellation, and are computed in f64 where they are of f32. Before / after::
 
         %0 = chlo.asinh %x : tensor<4xbf16> -> tensor<4xbf16>
 
@@ -44,13 +53,14 @@ class WidenChlo(Pass):
             if not isinstance(found.results[0].type, ir.RankedTensorType):
                 continue
             element, result = Builder.element(found.operands[0]), Builder.element(found.results[0])
-            if not isinstance(element, ir.FloatType) or ir.FloatType(element).width >= 32:
+            width = ir.FloatType(element).width if isinstance(element, ir.FloatType) else 64
+            if width > 32 or (width == 32 and found.name not in _OF_SERIES):
                 continue
-            b, f32 = Builder(found), ir.F32Type.get()
+            b, more = Builder(found), ir.F64Type.get() if width == 32 else ir.F32Type.get()
             wide = b.make(
                 found.name,
-                [b.convert(v, f32) for v in found.operands],
-                b.like(found.results[0], f32 if result == element else result),
+                [b.convert(v, more) for v in found.operands],
+                b.like(found.results[0], more if result == element else result),
                 {name: found.attributes[name] for name in found.attributes},
             )
             replace_op(found, [b.convert(wide, result)])

@@ -35,3 +35,15 @@ func.func @no_infinity(%x: tensor<4xf4E2M1FN>) -> tensor<4xi1> {
   %0 = chlo.is_inf %x : tensor<4xf4E2M1FN> -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
+
+// Sums of series are computed in f64, those of narrow floats in f32.
+// CHECK-LABEL: func.func @series
+func.func @series(%x: tensor<4xf32>, %y: tensor<4xf16>, %z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf16>, tensor<4xf32>) {
+  // CHECK: chlo.lgamma %{{.*}} : tensor<4xf64>
+  // CHECK: chlo.lgamma %{{.*}} : tensor<4xf32>
+  // CHECK: chlo.asinh %{{.*}} : tensor<4xf32>
+  %0 = chlo.lgamma %x : tensor<4xf32> -> tensor<4xf32>
+  %1 = chlo.lgamma %y : tensor<4xf16> -> tensor<4xf16>
+  %2 = chlo.asinh %z : tensor<4xf32> -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf16>, tensor<4xf32>
+}
