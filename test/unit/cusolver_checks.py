@@ -95,8 +95,12 @@ def family(letter, batch, columns):
         for mode, name in itertools.product("ASN", ("gesdd", "gesvd")):
             u, vt = (k, k) if mode == "S" else (m, n)
             results = [matrix, ((*batch, k), real), ((*batch, m, u), kind), ((*batch, vt, n), kind), info]
+            expected = "gesvdj" + (" geam" if mode != "N" or turned else "")
+            if many:
+                expected = "gesvdjBatched" + (" gemmStridedBatched" if mode != "N" else "")
+                expected += "" if columns or (m == 1 and mode != "A") else " geam"
             _, s, left, right, _ = run(
-                f"lapack_{letter}{name}_ffi", [a], results, "gesvdj" + (" geam" if mode != "N" or turned else ""),
+                f"lapack_{letter}{name}_ffi", [a], results, expected,
                 {"mode": ord(mode)}, columns, (0, 2, 3),
             )  # fmt: skip
             if mode != "N":  # vectors may have other signs than the CPU's
@@ -128,6 +132,35 @@ big = numbers("s", 2, 130, 130)
 run("lapack_sgetrf_ffi", [big], [(big.shape, np.float32), ((2, 130), np.int32), ((2,), np.int32)], "getrf", bound=1e-2)
 big = big + big.swapaxes(1, 2)
 run("lapack_ssyevd_ffi", [big], [(big.shape, np.float32), ((2, 130), np.float32), ((2,), np.int32)], "syevd", skip=(0,))
+
+tall = numbers("c", 2, 40, 9)
+results = [(tall.shape, np.complex64), ((2, 9), np.float32), ((2, 40, 9), np.complex64), ((2, 9, 9), np.complex64)]
+results.append(((2,), np.int32))
+_, s, left, right, _ = run("lapack_cgesdd_ffi", [tall], results, "gesvdj geam", {"mode": "S"}, skip=(0, 2, 3))
+np.testing.assert_allclose(left * s[:, None] @ right, tall, atol=1e-4)
+
+# NaN reaches the results of its matrix, and no other; infinities do where LAPACK's answer is NaN
+for letter, count, n in itertools.product("sz", (1, 3), (5, 140)):
+    a = numbers(letter, count, n, n)
+    real = REALS[letter]
+    for value in (np.nan, np.inf):
+        a[-1, 3, 1] = value
+        found = custom_calls.find(f"lapack_{letter}getrf_ffi", "nvptx").function
+        lu, pivots, code = placed(a, True), np.empty((count, n), np.int32), np.empty(count, np.int32)
+        found([view(placed(a, True))], [view(lu), view(pivots), view(code)], {})
+        assert np.isnan(lu[-1]).all() if value != value else not np.isnan(lu[-1]).all()
+        assert ((pivots >= 1) & (pivots <= n)).all() and not code.any() and np.isfinite(lu[:-1]).all()
+        w, code = np.empty((count, n), real), np.empty(count, np.int32)
+        name = f"lapack_{letter}{'heevd' if letter == 'z' else 'syevd'}_ffi"
+        for uplo in "LU":
+            vectors = placed(a, True)
+            custom_calls.find(name, "nvptx").function(
+                [view(placed(a, True))], [view(vectors), view(w), view(code)], {"uplo": uplo}
+            )
+            assert np.isnan(vectors[-1]).all() == np.isnan(w[-1]).all() == (uplo == "L")
+            assert np.isfinite(vectors[:-1]).all() and np.isfinite(w[:-1]).all()
+large = np.full((2, 3, 3), 3e38, np.float32) * np.eye(3, dtype=np.float32)  # the sum is infinite, no number is
+run("lapack_sgetrf_ffi", [large], [(large.shape, np.float32), ((2, 3), np.int32), ((2,), np.int32)], "getrfBatched")
 
 # singular matrices; XLA's names
 a = numbers("d", 2, 5, 5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kc.runtime.call_frame import DeviceView
 from kc.runtime.cusolver.library import Session, session
-from kc.runtime.cusolver.matrices import Stack, flat, identities, letter_of, place, place_copy, store, upload
+from kc.runtime.cusolver.matrices import Stack, flat, identities, letter_of, place, place_copy, store, strange, upload
 from kc.runtime.custom_calls import Function
 
 #: up to this size a stack of matrices goes to the batched functions of cuBLAS: one launch for all, slower for big ones
@@ -31,19 +31,28 @@ def _getrf(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attribut
 
 
 def lu_factors(s: Session, view: DeviceView, a: Stack, pivots: Stack, info: Stack) -> None:
-    """Factors in place, of matrices with the shape of ``view``."""
+    """Factors in place, of matrices with the shape of ``view``.
+
+    cuSOLVER passes over a NaN when it looks for a pivot, and may give factors without one: such matrices get NaN.
+    """
     m, n = view.shape[-2:]
     letter = letter_of(view)
     if a.count == 0:
         return
     if m == 0 or n == 0:
         upload(s, np.zeros(a.count, np.int32), info.pointer)
-    elif a.count > 1 and m == n <= SMALL:
+        return
+    bad = strange(s, view, a, lambda matrix: matrix)
+    if a.count > 1 and m == n <= SMALL:
         s.blas(letter, "getrfBatched", n, a.addresses(s), n, pivots.pointer, info.pointer, a.count)
     else:
         work, _ = s.workspace(letter, "getrf", m, n, a.pointer, m, None)
         for k in range(a.count):
             s.solve(letter, "getrf", m, n, a.at(k), m, work, pivots.at(k), info.at(k))
+    for k in bad:
+        upload(s, np.full((m, n), np.nan, view.dtype.numpy), a.at(k))
+        upload(s, np.arange(1, min(m, n) + 1, dtype=np.int32), pivots.at(k))
+        upload(s, np.zeros(1, np.int32), info.at(k))
 
 
 def geqrf(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attributes: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from kc.runtime.library import last_error, library
 
 ON_DEVICE = 2  # kind of kc_gpu_copy
 
-# Arguments after the handle: p a pointer, i an int. {} is LAPACK's letter.
+# Arguments after the handle: p a pointer, i an int, l a long.
 _SOLVER = {
     "getrf_bufferSize": "iipip",  # m n A lda size
     "getrf": "iipippp",  # m n A lda work pivots info
@@ -33,18 +33,22 @@ _SOLVER = {
     "syevjBatched": "iiipippippi",  # job uplo n A lda W work size info parameters count
     "gesvdj_bufferSize": "iiiipippipipp",  # job economy m n A lda S U ldu V ldv size parameters
     "gesvdj": "iiiipippipipipp",  # job economy m n A lda S U ldu V ldv work size info parameters
+    "gesvdjBatched_bufferSize": "iiipippipippi",  # job m n A lda S U ldu V ldv size parameters count
+    "gesvdjBatched": "iiipippipipippi",  # job m n A lda S U ldu V ldv work size info parameters count
 }
 _BLAS = {
     "geam": "iiiippippipi",  # opA opB m n alpha A lda beta B ldb C ldc
     "getrfBatched": "ipippi",  # n A[] lda pivots info count
     "geqrfBatched": "iipippi",  # m n A[] lda tau[] info (host) count
+    "asum_v2": "ipip",  # n x step result (host); without _v2 another function, of the time before handles
+    "gemmStridedBatched": "iiiiippilpilppili",  # opA opB m n k alpha A lda step B ldb step beta C ldc step count
 }
 _COMPLEX_NAMES = {"orgqr": "ungqr", "syevd": "heevd", "syevjBatched": "heevjBatched"}
 _STATUS = {
     1: "not initialised", 2: "no memory", 3: "invalid value", 4: "not for this GPU", 6: "execution failed",
     7: "internal error", 8: "matrix type not supported", 13: "execution failed", 14: "internal error",
 }  # fmt: skip
-_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int}
+_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "l": ctypes.c_longlong}
 
 
 @functools.cache

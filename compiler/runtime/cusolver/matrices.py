@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from kc.runtime.cusolver.library import ITEM, Session
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 PLAIN, TRANSPOSED, CONJUGATED = 0, 1, 2  # cublasOperation_t
+Array = np.ndarray[Any, Any]
+_MOST = 1 << 30  # numbers of one sum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +127,41 @@ def transpose(session: Session, letter: str, rows: int, columns: int, source: in
     )  # fmt: skip
 
 
-def upload(session: Session, array: np.ndarray[Any, Any], to: int = 0) -> int:
+def copy_parts(
+    session: Session, letter: str, shape: tuple[int, int], source: Stack, rows: int, to: Stack, operation: int = PLAIN
+) -> None:
+    """The first columns of each member, ``rows`` numbers each, or their transposes: ``shape`` is that of the result.
+    All in one launch, as products with the identity."""
+    m, n = shape
+    inner = n if operation == PLAIN else rows
+    one = upload(session, np.eye(inner, dtype=_NUMBERS[letter].dtype))
+    zero, item = _NUMBERS[letter].ctypes.data, ITEM[letter]
+    session.blas(
+        letter, "gemmStridedBatched", operation, PLAIN, m, n, inner, zero + item, source.pointer, rows,
+        source.step // item, one, inner, 0, zero, to.pointer, m, to.step // item, to.count,
+    )  # fmt: skip
+
+
+def strange(session: Session, view: DeviceView, stack: Stack, part: Callable[[Array], Array]) -> list[int]:
+    """Members that have NaN in what ``part`` makes of them, which ``download`` brings to the host only when the sum of
+    all sizes is not finite. Waits for the stream."""
+    letter = letter_of(view)
+    rows, columns = view.shape[-2:]
+    total = np.zeros(1, np.float32 if letter in "sc" else np.float64)
+    numbers = stack.count * stack.step // total.itemsize
+    for start in range(0, numbers, _MOST):
+        count = min(_MOST, numbers - start)
+        at = stack.pointer + start * total.itemsize
+        session.blas("s" if letter in "sc" else "d", "asum_v2", count, at, 1, total.ctypes.data)
+        if not np.isfinite(total[0]):
+            break
+    else:
+        return []
+    found = download(session, stack.pointer, np.empty((stack.count, columns, rows), view.dtype.numpy)).swapaxes(1, 2)
+    return [k for k, member in enumerate(found) if np.isnan(part(member)).any()]
+
+
+def upload(session: Session, array: Array, to: int = 0) -> int:
     """A copy of a host array in device memory: at ``to``, or in memory of the session."""
     held = np.ascontiguousarray(array)
     to = to or session.memory(max(1, held.nbytes))
@@ -132,7 +169,7 @@ def upload(session: Session, array: np.ndarray[Any, Any], to: int = 0) -> int:
     return to
 
 
-def download(session: Session, pointer: int, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def download(session: Session, pointer: int, array: Array) -> Array:
     """Fills a host array from the device; waits for the stream."""
     session.copy(array.ctypes.data, pointer, array.nbytes, 1)
     return array

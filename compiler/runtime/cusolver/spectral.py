@@ -11,12 +11,14 @@ from kc.runtime.cusolver.library import ITEM, Session, session
 from kc.runtime.cusolver.matrices import (
     CONJUGATED,
     Stack,
+    copy_parts,
     flat,
     identities,
     letter_of,
     place,
     place_copy,
     store,
+    strange,
     transpose,
     upload,
 )
@@ -50,7 +52,10 @@ def _syevd(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attribut
 def eigenvectors(
     s: Session, view: DeviceView, a: Stack, values: Stack, info: Stack, *, vectors: bool, lower: bool
 ) -> None:
-    """Eigenvectors in place, of matrices with the shape of ``view``."""
+    """Eigenvectors in place, of matrices with the shape of ``view``.
+
+    Those that are not finite get NaN: the batched function would give numbers.
+    """
     n = view.shape[-1]
     letter = letter_of(view)
     if a.count == 0:
@@ -59,6 +64,9 @@ def eigenvectors(
         upload(s, np.zeros(a.count, np.int32), info.pointer)
         return
     fixed = (int(vectors), int(not lower), n)
+    triangle = np.tril if lower else np.triu
+    # infinities of both signs meet in every eigenvalue
+    bad = strange(s, view, a, lambda matrix: triangle(np.where(np.isfinite(matrix), 0, np.nan)))
     if a.count > 1 and n <= SMALL:
         options = s.handles.eigen_options
         work, size = s.workspace(
@@ -67,10 +75,13 @@ def eigenvectors(
         s.solve(
             letter, "syevjBatched", *fixed, a.pointer, n, values.pointer, work, size, info.pointer, options, a.count
         )
-        return
-    work, size = s.workspace(letter, "syevd", *fixed, a.pointer, n, values.pointer, None)
-    for k in range(a.count):
-        s.solve(letter, "syevd", *fixed, a.at(k), n, values.at(k), work, size, info.at(k))
+    else:
+        work, size = s.workspace(letter, "syevd", *fixed, a.pointer, n, values.pointer, None)
+        for k in range(a.count):
+            s.solve(letter, "syevd", *fixed, a.at(k), n, values.at(k), work, size, info.at(k))
+    for k in bad:
+        upload(s, np.full((n, n), np.nan, view.dtype.numpy), a.at(k))
+        upload(s, np.full(n, np.nan, np.float32 if letter in "sc" else np.float64), values.at(k))
 
 
 def _svd(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attributes: Mapping[str, Any]) -> None:
@@ -116,17 +127,29 @@ def _jacobi(
     vt: Stack | None,
     info: Stack,
 ) -> None:
+    """cuSOLVER gives V, not its transpose. It wants room for vectors also when it makes none."""
     m, n = shape
-    kept = n if job == "A" else min(m, n)  # columns of V
-    v = s.memory(n * kept * ITEM[letter]) if vt is not None else 0
-    options = s.handles.svd_options
-    fixed = (int(job != "N"), int(job == "S"), m, n)
-    first = u.pointer if u is not None else 0
-    work, size = s.workspace(letter, "gesvdj", *fixed, a.pointer, m, sigma.pointer, first, m, v, n, None, options)
+    least, item = min(m, n), ITEM[letter]
+    wanted, options = int(u is not None), s.handles.svd_options
+    if a.count > 1 and max(m, n) <= SMALL:  # all vectors, whatever is asked for
+        left, right = (Stack(s.memory(a.count * k * k * item), a.count, k * k * item) for k in (m, n))
+        fixed = (wanted, m, n, a.pointer, m, sigma.pointer, left.pointer, m, right.pointer, n)
+        work, size = s.workspace(letter, "gesvdjBatched", *fixed, None, options, a.count)
+        s.solve(letter, "gesvdjBatched", *fixed, work, size, info.pointer, options, a.count)
+        if u is not None and vt is not None:
+            columns, rows = (m, n) if job == "A" else (least, least)
+            copy_parts(s, letter, (m, columns), left, m, u)
+            copy_parts(s, letter, (rows, n), right, n, vt, CONJUGATED)
+        return
+    economy, kept = (0, n) if job == "A" else (1, least)
+    v = s.memory(n * kept * item)
+    room = s.memory(m * least * item) if u is None else 0
+    head = (wanted, economy, m, n)
+    work, size = s.workspace(
+        letter, "gesvdj", *head, a.pointer, m, sigma.pointer, u.pointer if u else room, m, v, n, None, options
+    )
     for k in range(a.count):
-        member = u.at(k) if u is not None else 0
-        s.solve(
-            letter, "gesvdj", *fixed, a.at(k), m, sigma.at(k), member, m, v, n, work, size, info.at(k), options
-        )  # fmt: skip
+        member = u.at(k) if u is not None else room
+        s.solve(letter, "gesvdj", *head, a.at(k), m, sigma.at(k), member, m, v, n, work, size, info.at(k), options)
         if vt is not None:
             transpose(s, letter, n, kept, v, vt.at(k), CONJUGATED)
