@@ -386,7 +386,38 @@ def _sum_of_products(r: Real, a: ir.Value, b: ir.Value, c: ir.Value, d: ir.Value
     """a b + c d with an error of its last digits alone (W. Kahan, "On the cost of floating-point computation without
     extra-precise arithmetic", 2004)."""
     product = r.mul(c, d)
-    return r.add(r.fma(a, b, product), r.fma(c, d, r.neg(product)))
+    total, rest = r.fma(a, b, product), r.fma(c, d, r.neg(product))
+    return r.where(r.test("oeq", rest, 0.0), total, r.add(total, rest))  # -0 stays
+
+
+def _divide(r: Real, z: Pair, w: Pair, narrow: bool) -> Pair:
+    """z conj(w) / |w|**2. ``narrow``: both were f32, whose squares f64 holds; else both are scaled first."""
+    directions = [[r.where(r.infinite(p), r.signed(1.0, p), r.signed(0.0, p)) for p in v] for v in (z, w)]
+    infinite = [r.either(r.infinite(v[0]), r.infinite(v[1])) for v in (z, w)]
+    zero = r.both(r.test("oeq", w[0], 0.0), r.test("oeq", w[1], 0.0))
+    # an infinite number has but a direction; what it is worth comes last
+    worth = r.mul(r.where(infinite[0], math.inf, 1.0), r.where(infinite[1], 0.0, 1.0))
+    scaled, powers = [], []
+    for v, direction, far in zip((z, w), directions, infinite, strict=True):
+        parts = [r.where(far, d, p) for p, d in zip(v, direction, strict=True)]
+        large = r.larger(r.fn("absf", parts[0]), r.fn("absf", parts[1]))
+        less = r.where(r.test("ogt", large, _LARGE), 1 / _SCALE, r.where(r.test("olt", large, 1 / _LARGE), _SCALE, 1.0))
+        powers.append(less)
+        scaled.append(parts if narrow else [r.mul(p, less) for p in parts])
+    (a, b), (c, d) = scaled
+    size = r.fma(c, c, r.mul(d, d))
+    quotient = (
+        r.div(_sum_of_products(r, a, c, b, d), size),
+        r.div(_sum_of_products(r, b, c, r.neg(a), d), size),
+    )
+    results = []
+    for part, above in zip(quotient, z, strict=True):
+        value = part
+        if not narrow:
+            equal = r.test("oeq", powers[0], powers[1])
+            value = r.mul(r.mul(part, r.where(equal, 1.0, powers[1])), r.where(equal, 1.0, r.div(1.0, powers[0])))
+        results.append(r.where(zero, r.mul(r.signed(math.inf, w[0]), above), r.mul(value, worth)))
+    return results[0], results[1]
 
 
 def _atan2(r: Real, y: Pair, x: Pair) -> Pair:
@@ -486,3 +517,9 @@ def power(e: Emitter, z: ir.Value, w: ir.Value) -> ir.Value:
 
 def atan2(e: Emitter, y: ir.Value, x: ir.Value) -> ir.Value:
     return _join(e, _atan2(Real(e), parts(e, y), parts(e, x)), y.type)
+
+
+def divide(e: Emitter, z: ir.Value, w: ir.Value) -> ir.Value:
+    """z / w without overflow on the way; with infinities and zeros as in C99."""
+    narrow = str(ir.ComplexType(z.type).element_type) == "f32"
+    return _join(e, _divide(Real(e), parts(e, z), parts(e, w), narrow), z.type)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from kc.bindings import ir
 from kc.passes.conversion._complex import absolute as complex_absolute
 from kc.passes.conversion._complex import atan2 as complex_atan2
+from kc.passes.conversion._complex import divide as complex_divide
 from kc.passes.conversion._complex import power as complex_power
 from kc.passes.conversion._complex import unary as complex_function
 from kc.passes.conversion._emit import Emitter, int_type, is_complex, is_float, is_narrow_float, width
@@ -66,8 +67,10 @@ def _arith(float_op: str, int_op: str, bool_op: str, complex_op: str) -> Rule:
 
 def _divide(e: Emitter, s: Scalar, a: list[ir.Value]) -> ir.Value:
     t = a[0].type
-    if is_complex(t) or is_float(t):
-        return e.bin("complex.div" if is_complex(t) else "arith.divf", *a)
+    if is_complex(t):
+        return complex_divide(e, *a)
+    if is_float(t):
+        return e.bin("arith.divf", *a)
     zero = e.cmpi("eq", a[1], e.const(t, 0))
     one = e.const(t, 1)
     if s.unsigned[0] or _is_bool(t):

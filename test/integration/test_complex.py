@@ -160,3 +160,34 @@ def test_atan2():
     # real numbers: the angle of (x, y), on the side of the cut that the sign of zero names
     real = np.array([0, -0.0, 1, -1, 2, -3, 0.5, -1e-30]), np.array([-2.5, -2.5, 0, 0, -1, -4, 3, -1.0])
     np.testing.assert_allclose(angle(*(v.astype(complex) for v in real))[0], np.arctan2(*real), rtol=1e-15)
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_divide(part: str):
+    dtype = np.complex64 if part == "f32" else np.complex128
+    source = f"tensor<?xcomplex<{part}>>"
+    text = f"""func.func @main(%x: {source}, %y: {source}) -> {source} {{
+      %0 = stablehlo.divide %x, %y : {source}
+      return %0 : {source}
+    }}"""
+    divide = kc.compile(text)
+    rng = np.random.default_rng(0)
+    x, y = (samples(dtype)[rng.permutation(2500)] for _ in range(2))
+    expected = x.astype(np.clongdouble) / y.astype(np.clongdouble)
+    error = np.abs(divide(x, y)[0] - expected) / np.abs(expected)
+    assert error.max() <= 2 * np.finfo(dtype).eps
+    big, small = float(np.finfo(dtype).max), float(np.finfo(dtype).tiny)
+    pairs = [  # dividend, divisor, quotient
+        (complex(big, big), complex(big, big), 1),
+        (complex(small, -small), complex(small, small), -1j),
+        (complex(big, -big), complex(INF, INF), complex(0, -0.0)),
+        (complex(INF, 1), complex(1, 1), complex(INF, -INF)),
+        (complex(0, 0), complex(-2, 0), complex(0, -0.0)),
+        (complex(0, 0), complex(0, 0), complex(NAN, NAN)),
+        (complex(NAN, 1), complex(INF, 0), complex(NAN, NAN)),
+    ]
+    x, y, expected = (np.array(v, dtype) for v in zip(*pairs, strict=True))
+    (actual,) = divide(x, y)
+    np.testing.assert_array_equal(actual, expected)
+    zeros = expected == 0
+    np.testing.assert_array_equal(np.signbit(actual.imag[zeros]), np.signbit(expected.imag[zeros]))
