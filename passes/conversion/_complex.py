@@ -9,105 +9,21 @@ elementary functions", 1987, except where noted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from kc.bindings import ir
 from kc.passes.conversion._emit import Emitter
+from kc.passes.conversion._real import LARGE, SCALE, Pair, Real, join, parts
 
-Pair = tuple[ir.Value, ir.Value]
-
-#: a power of two whose square is far from the ends of f64, and from where on squares are scaled
-_SCALE, _LARGE = 2.0**600, 2.0**500
-#: functions that are no more than an instruction
-_INSTRUCTIONS = frozenset({"absf", "sqrt"})
 #: e**_SHIFT is finite where e**x, x up to 1400, is not
 _SHIFT = 700.0
-
-
-class Real:
-    """f64 arithmetic at an emitter; every argument may be a Python number.
-
-    ``inline``: real functions stand where they are used, for code that vectorises. Else they are calls on a CPU: a
-    complex function has several, and together they would make its loop's body too long to compile.
-    """
-
-    def __init__(self, e: Emitter, inline: bool = False):
-        self.e, self.f64 = e, ir.F64Type.get()
-        self._marks = {} if inline else {"kc.call": ir.UnitAttr.get()}
-
-    def value(self, x: ir.Value | float) -> ir.Value:
-        return self.e.const(self.f64, x) if isinstance(x, (int, float)) else x
-
-    def _bin(self, name: str, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self.e.bin(name, self.value(x), self.value(y))
-
-    def add(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self._bin("arith.addf", x, y)
-
-    def sub(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self._bin("arith.subf", x, y)
-
-    def mul(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self._bin("arith.mulf", x, y)
-
-    def div(self, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self._bin("arith.divf", x, y)
-
-    def larger(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self._bin("arith.maximumf", x, y)
-
-    def smaller(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self._bin("arith.minimumf", x, y)
-
-    def fma(self, x: ir.Value | float, y: ir.Value | float, z: ir.Value | float) -> ir.Value:
-        return self.e.one("math.fma", [self.value(v) for v in (x, y, z)], self.f64)
-
-    def neg(self, x: ir.Value) -> ir.Value:
-        return self.e.unary("arith.negf", x)
-
-    def fn(self, name: str, x: ir.Value) -> ir.Value:
-        """``math.name`` of ``x``."""
-        return self._math(name, x)[0]
-
-    def _math(self, name: str, *x: ir.Value, results: int = 1) -> Sequence[ir.Value]:
-        marks = {} if name in _INSTRUCTIONS else self._marks
-        return list(self.e.op(f"math.{name}", x, [self.f64] * results, marks).results)
-
-    def sincos(self, x: ir.Value) -> Pair:
-        sine, cosine = self._math("sincos", x, results=2)
-        return sine, cosine
-
-    def atan2(self, y: ir.Value, x: ir.Value) -> ir.Value:
-        return self._math("atan2", y, x)[0]
-
-    def signed(self, magnitude: ir.Value | float, sign: ir.Value) -> ir.Value:
-        return self._bin("math.copysign", magnitude, sign)
-
-    def test(self, predicate: str, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self.e.cmpf(predicate, self.value(x), self.value(y))
-
-    def where(self, condition: ir.Value, x: ir.Value | float, y: ir.Value | float) -> ir.Value:
-        return self.e.select(condition, self.value(x), self.value(y))
-
-    def both(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.e.bin("arith.andi", x, y)
-
-    def either(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.e.bin("arith.ori", x, y)
-
-    def infinite(self, x: ir.Value) -> ir.Value:
-        return self.test("oeq", self.fn("absf", x), math.inf)
-
-    def no_number(self, x: ir.Value) -> ir.Value:
-        """Infinite or NaN."""
-        return self.test("uno", self.sub(x, x), 0.0)
 
 
 def _scaled(r: Real, z: Pair) -> tuple[Pair, ir.Value, ir.Value]:
     """(|x| and |y| times a power of two so that their squares are safe, that power, their modulus so scaled)."""
     a, b = r.fn("absf", z[0]), r.fn("absf", z[1])
     large, small = r.larger(a, b), r.smaller(a, b)
-    power = r.where(r.test("ogt", large, _LARGE), 1 / _SCALE, r.where(r.test("olt", large, 1 / _LARGE), _SCALE, 1.0))
+    power = r.where(r.test("ogt", large, LARGE), 1 / SCALE, r.where(r.test("olt", large, 1 / LARGE), SCALE, 1.0))
     u, v = r.mul(large, power), r.mul(small, power)
     modulus = r.fn("sqrt", r.fma(u, u, r.mul(v, v)))
     infinite = r.either(r.infinite(z[0]), r.infinite(z[1]))
@@ -196,7 +112,7 @@ def _root(r: Real, z: Pair) -> tuple[Pair, ir.Value, ir.Value]:
     right = r.test("oge", r.signed(1.0, z[0]), 0.0)
     root = (r.where(right, half, other), r.signed(r.where(right, other, half), z[1]))
     side = r.where(
-        r.test("oeq", power, 1.0), 1.0, r.where(r.test("olt", power, 1.0), _SCALE**-0.5, _SCALE**0.5)
+        r.test("oeq", power, 1.0), 1.0, r.where(r.test("olt", power, 1.0), SCALE**-0.5, SCALE**0.5)
     )
     return root, side, size
 
@@ -283,7 +199,7 @@ def _tanh(r: Real, z: Pair) -> Pair:
 
 def _far(r: Real, z: Pair) -> tuple[ir.Value, ir.Value]:
     """(whether z is so large that 1 is nothing beside it, log |2 z|)."""
-    far = r.either(r.test("ogt", r.fn("absf", z[0]), _LARGE), r.test("ogt", r.fn("absf", z[1]), _LARGE))
+    far = r.either(r.test("ogt", r.fn("absf", z[0]), LARGE), r.test("ogt", r.fn("absf", z[1]), LARGE))
     return far, r.add(_log(r, z)[0], math.log(2.0))
 
 
@@ -330,7 +246,7 @@ def _atanh(r: Real, z: Pair) -> Pair:
     real = r.where(close, r.mul(r.sub(math.log(2.0), r.fn("log", r.fn("absf", y))), 0.5), real)
     turn = r.sub(r.mul(off, r.add(size, 1.0)), r.mul(y, y))
     imaginary = r.mul(r.atan2(r.mul(y, 2.0), turn), 0.5)
-    far = r.either(r.test("ogt", size, _LARGE), r.test("ogt", r.fn("absf", y), _LARGE))
+    far = r.either(r.test("ogt", size, LARGE), r.test("ogt", r.fn("absf", y), LARGE))
     large = r.larger(size, r.fn("absf", y))
     ratio, other = r.div(size, large), r.div(y, large)
     tail = r.div(r.div(ratio, r.fma(ratio, ratio, r.mul(other, other))), large)
@@ -382,81 +298,6 @@ def _power(r: Real, z: Pair, w: Pair) -> Pair:
     return r.where(none, 1.0, parts[0]), r.where(none, 0.0, parts[1])
 
 
-def _sum_of_products(r: Real, a: ir.Value, b: ir.Value, c: ir.Value, d: ir.Value) -> ir.Value:
-    """a b + c d with an error of its last digits alone (W. Kahan, "On the cost of floating-point computation without
-    extra-precise arithmetic", 2004)."""
-    product = r.mul(c, d)
-    total, rest = r.fma(a, b, product), r.fma(c, d, r.neg(product))
-    return r.where(r.test("oeq", rest, 0.0), total, r.add(total, rest))  # -0 stays
-
-
-def _divide(r: Real, z: Pair, w: Pair, narrow: bool) -> Pair:
-    """z conj(w) / |w|**2. ``narrow``: both were f32, whose squares f64 holds; else both are scaled first."""
-    directions = [[r.where(r.infinite(p), r.signed(1.0, p), r.signed(0.0, p)) for p in v] for v in (z, w)]
-    infinite = [r.either(r.infinite(v[0]), r.infinite(v[1])) for v in (z, w)]
-    zero = r.both(r.test("oeq", w[0], 0.0), r.test("oeq", w[1], 0.0))
-    # an infinite number has but a direction; what it is worth comes last
-    worth = r.mul(r.where(infinite[0], math.inf, 1.0), r.where(infinite[1], 0.0, 1.0))
-    scaled, powers = [], []
-    for v, direction, far in zip((z, w), directions, infinite, strict=True):
-        parts = [r.where(far, d, p) for p, d in zip(v, direction, strict=True)]
-        large = r.larger(r.fn("absf", parts[0]), r.fn("absf", parts[1]))
-        less = r.where(r.test("ogt", large, _LARGE), 1 / _SCALE, r.where(r.test("olt", large, 1 / _LARGE), _SCALE, 1.0))
-        powers.append(less)
-        scaled.append(parts if narrow else [r.mul(p, less) for p in parts])
-    (a, b), (c, d) = scaled
-    size = r.fma(c, c, r.mul(d, d))
-    quotient = (
-        r.div(_sum_of_products(r, a, c, b, d), size),
-        r.div(_sum_of_products(r, b, c, r.neg(a), d), size),
-    )
-    results = []
-    for part, above in zip(quotient, z, strict=True):
-        value = part
-        if not narrow:
-            equal = r.test("oeq", powers[0], powers[1])
-            value = r.mul(r.mul(part, r.where(equal, 1.0, powers[1])), r.where(equal, 1.0, r.div(1.0, powers[0])))
-        results.append(r.where(zero, r.mul(r.signed(math.inf, w[0]), above), r.mul(value, worth)))
-    return results[0], results[1]
-
-
-def _atan2(r: Real, y: Pair, x: Pair) -> Pair:
-    """-i log(u / sqrt(u v)) with u = x + i y and v = x - i y; it does not change when y and x are scaled.
-
-    The imaginary part is log(|v|**2 / |u|**2) / 4. The angle is half that of u conj(v), or the opposite direction:
-    which one, a direct evaluation tells.
-    """
-    sizes = [r.fn("absf", part) for part in (*y, *x)]
-    largest = r.larger(r.larger(sizes[0], sizes[1]), r.larger(sizes[2], sizes[3]))
-    large, small = r.test("ogt", largest, _LARGE), r.test("olt", largest, 1 / _LARGE)
-    power = r.where(large, 1 / _SCALE, r.where(small, _SCALE, 1.0))
-    (a, b), (c, d) = ([r.mul(part, power) for part in z] for z in (x, y))
-    u, v = (r.sub(a, d), r.add(b, c)), (r.add(a, d), r.sub(b, c))
-    difference = r.mul(_sum_of_products(r, a, d, r.neg(b), c), 4.0)  # |v|**2 - |u|**2
-    larger = r.test("ogt", difference, 0.0)
-    less = [r.where(larger, p, q) for p, q in zip(u, v, strict=True)]
-    ratio = r.div(r.fn("absf", difference), r.fma(less[0], less[0], r.mul(less[1], less[1])))
-    imaginary = r.mul(r.signed(r.fn("log1p", ratio), difference), 0.25)
-
-    squares = r.sub(_sum_of_products(r, a, a, b, b), _sum_of_products(r, c, c, d, d))
-    twice = (squares, r.mul(_sum_of_products(r, a, c, b, d), 2.0))
-    # where one of u and v is small its parts are exact, and the difference of x and y is not
-    product = (r.fma(u[0], v[0], r.mul(u[1], v[1])), r.sub(r.mul(u[1], v[0]), r.mul(u[0], v[1])))
-    uneven = r.test("ogt", ratio, 1.0)
-    twice = (r.where(uneven, product[0], twice[0]), r.where(uneven, product[1], twice[1]))
-    half = r.mul(r.atan2(twice[1], twice[0]), 0.5)
-    real = r.add(r.mul(r.sub(a, b), r.add(a, b)), r.mul(r.sub(c, d), r.add(c, d)))
-    root = _sqrt(r, (real, r.mul(_sum_of_products(r, a, b, c, d), 2.0)))
-    sine, cosine = r.sub(r.mul(u[1], root[0]), r.mul(u[0], root[1])), r.fma(u[0], root[0], r.mul(u[1], root[1]))
-    # cos(half) is positive; a direction within a right angle of it has a positive product with it
-    flipped = r.test("olt", cosine, 0.0)
-    aside = r.test("olt", r.fn("absf", cosine), r.mul(r.fn("absf", sine), 0.5))
-    other = r.test("olt", r.mul(sine, half), 0.0)
-    flipped = r.where(aside, other, flipped)
-    side = r.where(r.test("oeq", half, 0.0), r.neg(y[0]), half)  # on the cut the sign of y tells the side
-    return r.where(flipped, r.sub(half, r.signed(math.pi, side)), half), imaginary
-
-
 #: op -> function of one number
 UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
     "acos": _acos,
@@ -487,23 +328,9 @@ UNARY: dict[str, Callable[[Real, Pair], Pair]] = {
 _INLINE = frozenset({"atan", "atanh", "log"})
 
 
-def parts(e: Emitter, z: ir.Value) -> Pair:
-    """Real and imaginary part in f64."""
-    part = ir.ComplexType(z.type).element_type
-    return (
-        e.to_float(e.one("complex.re", [z], part), ir.F64Type.get()),
-        e.to_float(e.one("complex.im", [z], part), ir.F64Type.get()),
-    )
-
-
-def _join(e: Emitter, pair: Pair, type_: ir.Type) -> ir.Value:
-    part = ir.ComplexType(type_).element_type
-    return e.one("complex.create", [e.to_float(p, part) for p in pair], type_)
-
-
 def unary(e: Emitter, name: str, z: ir.Value) -> ir.Value:
     """The function ``name`` of ``UNARY`` of ``z``."""
-    return _join(e, UNARY[name](Real(e, inline=name in _INLINE), parts(e, z)), z.type)
+    return join(e, UNARY[name](Real(e, inline=name in _INLINE), parts(e, z)), z.type)
 
 
 def absolute(e: Emitter, z: ir.Value) -> ir.Value:
@@ -512,14 +339,4 @@ def absolute(e: Emitter, z: ir.Value) -> ir.Value:
 
 
 def power(e: Emitter, z: ir.Value, w: ir.Value) -> ir.Value:
-    return _join(e, _power(Real(e), parts(e, z), parts(e, w)), z.type)
-
-
-def atan2(e: Emitter, y: ir.Value, x: ir.Value) -> ir.Value:
-    return _join(e, _atan2(Real(e), parts(e, y), parts(e, x)), y.type)
-
-
-def divide(e: Emitter, z: ir.Value, w: ir.Value) -> ir.Value:
-    """z / w without overflow on the way; with infinities and zeros as in C99."""
-    narrow = str(ir.ComplexType(z.type).element_type) == "f32"
-    return _join(e, _divide(Real(e), parts(e, z), parts(e, w), narrow), z.type)
+    return join(e, _power(Real(e), parts(e, z), parts(e, w)), z.type)

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 
 from kc.bindings import ir
 from kc.passes.conversion._complex import absolute as complex_absolute
-from kc.passes.conversion._complex import atan2 as complex_atan2
-from kc.passes.conversion._complex import divide as complex_divide
 from kc.passes.conversion._complex import power as complex_power
 from kc.passes.conversion._complex import unary as complex_function
+from kc.passes.conversion._complex_quotient import atan2 as complex_atan2
+from kc.passes.conversion._complex_quotient import divide as complex_divide
 from kc.passes.conversion._emit import Emitter, int_type, is_complex, is_float, is_narrow_float, width
 from kc.passes.conversion._round import float_to_int, reduce_precision
 
