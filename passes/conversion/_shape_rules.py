@@ -13,9 +13,11 @@ from kc.bindings import ir, stablehlo_api
 from kc.passes.conversion._attrs import integer, ints, pairs
 from kc.passes.conversion._emit import ranked, shape_of
 from kc.passes.conversion._scalar import RULES
-from kc.passes.conversion._shapes import ShapeSymbols, Sym, fold
+from kc.passes.conversion._shapes import ShapeSymbols, Sym, fold, reads_data
 
 Relation = Literal["eq", "le", "one"]
+#: elements that an array may have, and numbers that padding may be: bytes and sums of some of them stay within 64 bits
+_MOST = 2**47
 
 
 class Rule(NamedTuple):
@@ -132,6 +134,7 @@ def _reshape(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     if len(op.operands) == 2:
         target = symbols.entries(op.operands[1])
         yield from _not_negative(op, symbols, 1)
+        yield from _countable(op, target)
     elif len(target) != ranked(op.results[0]).rank:
         return
     yield Rule("eq", _product(source), _product(target), "{0} elements cannot take a shape of {1}")
@@ -142,13 +145,26 @@ def _not_negative(op: ir.Operation, symbols: ShapeSymbols, number: int) -> Itera
         yield Rule("le", 0, size, f"size {{1}} is asked for in dimension {position}")
 
 
+def _countable(op: ir.Operation, sizes: Sequence[Sym]) -> Iterator[Rule]:
+    """Sizes that come from data do not multiply to more elements than can be counted: a product must not wrap."""
+    total: Sym = 1
+    for axis, (size, known) in enumerate(zip(sizes, shape_of(op.results[0]), strict=True)):
+        if known is None and reads_data(size):
+            room = _MOST // max(total, 1) if isinstance(total, int) else fold("floordiv", _MOST, fold("max", total, 1))
+            text = f"size {{0}} is asked for in dimension {axis}, where at most {{1}} is possible"
+            yield Rule("le", size, room, text)
+        total = _product([total, size if known is None else known])
+
+
 def _dynamic_iota(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     yield from _not_negative(op, symbols, 0)
+    yield from _countable(op, symbols.entries(op.operands[0]))
 
 
 def _dynamic_broadcast(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     yield from _not_negative(op, symbols, 1)
     target = symbols.entries(op.operands[1])
+    yield from _countable(op, target)
     source = symbols.dims(op.operands[0])
     for axis, (size, place) in enumerate(zip(source, ints(op, "broadcast_dimensions"), strict=True)):
         if size != 1:
@@ -190,7 +206,13 @@ def _gather(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     if op.name == "stablehlo.gather":
         yield from _slice_sizes(op, symbols, ints(op, "slice_sizes"))
     else:
-        yield from _slice_sizes(op, symbols, symbols.entries(op.operands[2]))
+        sizes = symbols.entries(op.operands[2])
+        yield from _slice_sizes(op, symbols, sizes)
+        for axis, size in enumerate(sizes):
+            yield Rule("le", 0, size, f"a slice of size {{1}} is taken from dimension {axis}")
+            if axis in (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims):
+                text = f"a slice of size {{0}} is taken from dimension {axis}, which the result lacks"
+                yield Rule("le", size, 1, text)
     operand, starts = symbols.dims(op.operands[0]), symbols.dims(op.operands[1])
     batching = zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
     for i, j in batching:
@@ -259,8 +281,20 @@ def _select_and_scatter(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rul
 
 
 def _pad(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
+    if op.name == "stablehlo.dynamic_pad":
+        low, high, interior = (symbols.entries(v) for v in list(op.operands)[2:5])
+        for axis, n in enumerate(symbols.dims(op.operands[0])):
+            between = f"{{1}} elements are asked for between those of dimension {axis}"
+            yield Rule("le", 0, interior[axis], between)
+            room = _MOST // max(n, 1) if isinstance(n, int) else fold("floordiv", _MOST, fold("max", n, 1))
+            yield Rule("le", interior[axis], room, between.replace("{1}", "{0}") + ", where at most {1} are possible")
+            for edge in (low[axis], high[axis]):
+                yield Rule("le", edge, _MOST, f"padding by {{0}} is asked for in dimension {axis}, {{1}} is possible")
+                yield Rule("le", -_MOST, edge, f"padding by {{1}} is asked for in dimension {axis}, {{0}} is possible")
     for axis, size in enumerate(_pad_result(op, symbols)):
         yield Rule("le", 0, size, f"padding leaves {{1}} elements of dimension {axis}")
+    if op.name == "stablehlo.dynamic_pad":
+        yield from _countable(op, _pad_result(op, symbols))
 
 
 def _pad_result(op: ir.Operation, symbols: ShapeSymbols) -> list[Sym]:

@@ -15,7 +15,18 @@ from typing import Any, Union
 from kc.bindings import ir, stablehlo_api
 from kc.passes.conversion._attrs import integer, ints, pairs
 from kc.passes.conversion._checks import is_check
-from kc.passes.conversion._emit import CMPI, Emitter, Index, int_type, is_int, ranked, shape_of, tensor_type
+from kc.passes.conversion._emit import (
+    CMPI,
+    Emitter,
+    Index,
+    element,
+    int_type,
+    is_int,
+    ranked,
+    shape_of,
+    tensor_type,
+    width,
+)
 from kc.passes.conversion._scalar import RULES
 
 Sym = Union[int, tuple[Any, ...]]
@@ -252,6 +263,8 @@ class ShapeSymbols:
             return None
         if name == "stablehlo.concatenate" and integer(op, "dimension") == 0:
             return tuple(s for v in operands for s in self.entries(v))
+        if name == "stablehlo.convert" and not self._keeps_numbers(op):
+            return None
         if name in ("stablehlo.reshape", "stablehlo.convert", "tensor.cast"):
             return self.entries(operands[0])
         if name == "stablehlo.broadcast_in_dim" and shape_of(op.results[0]) == [1]:
@@ -259,11 +272,20 @@ class ShapeSymbols:
         if name == "stablehlo.slice" and len(shape_of(operands[0])) == 1:
             start, limit, step = (ints(op, k)[0] for k in ("start_indices", "limit_indices", "strides"))
             return self.entries(operands[0])[start:limit:step]
-        if name in _ARITHMETIC:
+        if name in _ARITHMETIC and self._keeps_numbers(op):
             return tuple(
                 fold(name, a, b) for a, b in zip(self.entries(operands[0]), self.entries(operands[1]), strict=True)
             )
         return None
+
+    def _keeps_numbers(self, op: ir.Operation) -> bool:
+        """Whether ``op`` surely computes what it would on indices: sizes fit into 32 bits, data need not."""
+        source, target = (_bits(element(v)) for v in (op.operands[0], op.results[0]))
+        if target < 32:
+            return op.name == "stablehlo.convert" and source <= target and not _is_unsigned(op)
+        if not any(reads_data(s) for v in op.operands for s in self.entries(v)):
+            return not _is_unsigned(op) or op.name != "stablehlo.subtract"
+        return source <= target and not _is_unsigned(op)
 
     # --------------------------------------------------------------------------------------- control flow
 
@@ -364,6 +386,23 @@ def _is_small(value: ir.Value) -> bool:
         return False
     shape = shape_of(value)
     return None not in shape and math.prod(shape) <= 64  # type: ignore[arg-type]
+
+
+def _bits(type_: ir.Type) -> int:
+    return 64 if isinstance(type_, ir.IndexType) else width(type_)
+
+
+def _is_unsigned(op: ir.Operation) -> bool:
+    """Whether a number of ``op`` is unsigned, before or after its types have become signless."""
+    types = [element(v) for v in (*op.operands, *op.results)]
+    return "kc.unsigned" in op.attributes or any(isinstance(t, ir.IntegerType) and t.is_unsigned for t in types)
+
+
+def reads_data(symbol: Sym) -> bool:
+    """Whether ``symbol`` is made of elements of tensors, not of extents and constants only."""
+    if isinstance(symbol, int) or symbol[0] in ("dim", "elem"):
+        return not isinstance(symbol, int) and symbol[0] == "elem"
+    return reads_data(symbol[1]) or reads_data(symbol[2])
 
 
 def is_shape_assertion(op: ir.Operation) -> bool:

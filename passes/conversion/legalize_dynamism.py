@@ -19,6 +19,17 @@ from kc.rewrite import replace_op, walk_ops
 ORIGIN = "kc.origin"
 _REWRITTEN = ("stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.set_dimension_size")
 
+#: op -> the first of its operands that hold sizes, indices or padding; all later ones do, too
+_SIZE_OPERANDS = {
+    "stablehlo.dynamic_broadcast_in_dim": 1,
+    "stablehlo.dynamic_conv": 2,
+    "stablehlo.dynamic_gather": 2,
+    "stablehlo.dynamic_iota": 0,
+    "stablehlo.dynamic_pad": 2,
+    "stablehlo.dynamic_reshape": 1,
+    "stablehlo.real_dynamic_slice": 1,
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class LegalizeDynamism(Pass):
@@ -27,8 +38,8 @@ class LegalizeDynamism(Pass):
     ``#stablehlo.bounds`` goes from every type; an argument's size is checked against its bound when the program is
     called. ``set_dimension_size`` takes the first elements (more than there are is an error at run time). A ``reshape``
     to one unknown size and a ``broadcast_in_dim`` from or to unknown ones get their sizes as an operand
-    (``dynamic_reshape``, ``dynamic_broadcast_in_dim``), and so do the operands of ``chlo.broadcast_*``. Before /
-    after::
+    (``dynamic_reshape``, ``dynamic_broadcast_in_dim``), and so do the operands of ``chlo.broadcast_*``. Sizes of an
+    unsigned type become i64: what reads them later no longer sees signs. Before / after::
 
         %0 = stablehlo.set_dimension_size %x, %n, dim = 0
           : (tensor<8xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<8>>
@@ -60,8 +71,23 @@ class LegalizeDynamism(Pass):
             elif inner.name == "stablehlo.broadcast_in_dim" and any(unknown):
                 _broadcast(inner, ctx)
         for inner in walk_ops(op):
+            if inner.name in _SIZE_OPERANDS:
+                _sign_sizes(inner)
             if inner.name.startswith("chlo.broadcast_") and any(None in shape_of(v) for v in inner.operands):
                 expand_broadcast(inner)
+
+
+def _sign_sizes(op: ir.Operation) -> None:
+    for number in range(_SIZE_OPERANDS[op.name], len(op.operands)):
+        value = op.operands[number]
+        type_ = ir.RankedTensorType(value.type)
+        if isinstance(type_.element_type, ir.IntegerType) and type_.element_type.is_unsigned:
+            with op.location:
+                wide = ir.RankedTensorType.get(type_.shape, ir.IntegerType.get_signless(64))
+            convert = ir.Operation.create(
+                "stablehlo.convert", results=[wide], operands=[value], loc=op.location, ip=ir.InsertionPoint(op)
+            )
+            op.operands[number] = convert.result
 
 
 def _without_bounds(type_: ir.Type) -> ir.Type:

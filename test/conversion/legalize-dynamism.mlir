@@ -1,6 +1,14 @@
 // RUN: kc-opt %s --pass-pipeline='builtin.module(kc-legalize-dynamism)' | FileCheck %s
 
 // The bound is checked where the program starts, and the type is a plain unknown size from then on.
+// CHECK-LABEL: func.func @unsigned_sizes
+// CHECK: %[[S:.*]] = stablehlo.convert %{{.*}} : (tensor<1xui8>) -> tensor<1xi64>
+// CHECK: stablehlo.dynamic_iota %[[S]]
+func.func @unsigned_sizes(%s: tensor<1xui8>) -> tensor<?xf32> {
+  %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xui8>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
 // CHECK-LABEL: func.func @bounded
 // CHECK-SAME: (%[[X:.*]]: tensor<?xf32>) -> tensor<?xf32>
 // CHECK: %[[N:.*]] = tensor.dim %[[X]]

@@ -37,6 +37,14 @@ GATHER = main('(%a: tensor<?x?xf32>, %i: tensor<?x1xi32>) -> tensor<?x3xf32> { %
 SCATTER = main('(%a: tensor<?xf32>, %i: tensor<?x1xi32>, %u: tensor<?xf32>) -> tensor<?xf32> { %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : tensor<f32> stablehlo.return %s : tensor<f32> }) : (tensor<?xf32>, tensor<?x1xi32>, tensor<?xf32>) -> tensor<?xf32> return %0 : tensor<?xf32> }')
 WINDOW = main('(%a: tensor<?xf32>) -> tensor<4xf32> { %c = stablehlo.constant dense<0.0> : tensor<f32> %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : tensor<f32> stablehlo.return %s : tensor<f32> }) : (tensor<?xf32>, tensor<f32>) -> tensor<4xf32> return %0 : tensor<4xf32> }')
 PAD = main("(%a: tensor<?xf32>, %v: tensor<f32>) -> tensor<?xf32> { %0 = stablehlo.pad %a, %v, low = [-2], high = [-2], interior = [0] : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32> return %0 : tensor<?xf32> }")
+DYNAMIC_PAD = "(%a: tensor<?xf32>, %v: tensor<f32>, %l: tensor<1xi64>, %h: tensor<1xi64>, %n: tensor<1xi64>) -> tensor<?xf32> { %0 = stablehlo.dynamic_pad %a, %v, %l, %h, %n : (tensor<?xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32> return %0 : tensor<?xf32> }"
+SIZES = {
+    "narrowed": ("tensor<1xi64>", "%0 = stablehlo.convert %s : (tensor<1xi64>) -> tensor<1xi8>", "i8", np.array([300]), 44),
+    "wrapped": ("tensor<1xi8>", "%0 = stablehlo.multiply %s, %s : tensor<1xi8>", "i8", np.array([20], np.int8), -112),
+    "unsigned": ("tensor<1xui8>", "%0 = stablehlo.reshape %s : (tensor<1xui8>) -> tensor<1xui8>", "ui8", np.array([200], np.uint8), 200),
+    "widened": ("tensor<1xui8>", "%0 = stablehlo.convert %s : (tensor<1xui8>) -> tensor<1xi32>", "i32", np.array([200], np.uint8), 200),
+    "wrapped unsigned": ("tensor<1xui8>", "%0 = stablehlo.subtract %s, %s1 : tensor<1xui8>", "ui8", np.array([3], np.uint8), 254),
+}
 CONVOLUTION = main("(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> { %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x?xf32> return %0 : tensor<?x?x?xf32> }")
 TRIANGULAR = main('(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> { %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }')
 TOP_K = main("(%a: tensor<?x?xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>) { %0:2 = chlo.top_k(%a, k = 2) : tensor<?x?xf32> -> (tensor<?x2xf32>, tensor<?x2xi32>) return %0#0, %0#1 : tensor<?x2xf32>, tensor<?x2xi32> }")
@@ -141,6 +149,34 @@ def test_size_from_data() -> None:
     assert program(ints(*[0] * 8))[0].shape == (0,)
     with pytest.raises(ExecutionError, match="ends at 16 in dimension 0, which has size 8"):
         program(ints(*[2] * 8))
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_size_computed_in_its_own_type(name: str) -> None:
+    """Shape arithmetic is followed through ops that compute what indices would, and no others."""
+    argument, op, kind, value, size = SIZES[name]
+    body = f"%s1 = stablehlo.constant dense<5> : {argument} {op} %1 = stablehlo.dynamic_iota %0, dim = 0 : (tensor<1x{kind}>) -> tensor<?xi32>"
+    program = kc.compile(main(f"(%s: {argument}) -> tensor<?xi32> {{ {body} return %1 : tensor<?xi32> }}"))
+    if size < 0:
+        with pytest.raises(ExecutionError, match=f"dynamic_iota.*size {size} is asked for"):
+            program(value)
+    else:
+        assert np.array_equal(program(value)[0], np.arange(size, dtype=np.int32))
+
+
+def test_sizes_beyond_counting() -> None:
+    """Products of sizes that wrap to few elements are errors, as are padding and slices that no array can have."""
+    large = 2**62 + 1
+    for body, arguments in (
+        ("(%a: tensor<?xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> { %0 = stablehlo.dynamic_reshape %a, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }", [ramp(4), np.array([4, large])]),
+        ("(%s: tensor<2xi64>) -> tensor<?x?xf32> { %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<2xi64>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }", [np.array([2**32, 2**32])]),
+        (DYNAMIC_PAD, [ramp(3), np.float32(0), np.array([0]), np.array([large]), np.array([0])]),
+        (DYNAMIC_PAD, [ramp(3), np.float32(0), np.array([0]), np.array([0]), np.array([large])]),
+        (DYNAMIC_PAD, [ramp(3), np.float32(0), np.array([0]), np.array([0]), np.array([-1])]),
+        ('(%a: tensor<?xf32>, %i: tensor<?x1xi32>, %s: tensor<1xi32>) -> tensor<?xf32> { %0 = "stablehlo.dynamic_gather"(%a, %i, %s) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>}> : (tensor<?xf32>, tensor<?x1xi32>, tensor<1xi32>) -> tensor<?xf32> return %0 : tensor<?xf32> }', [ramp(4), np.zeros((2, 1), np.int32), ints(2)]),
+    ):
+        with pytest.raises(ExecutionError, match=r"at -:.* (possible|asked for|which the result lacks)"):
+            kc.compile(main(body))(*arguments)
 
 
 def test_batch_norms_of_unknown_size() -> None:
