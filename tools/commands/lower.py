@@ -10,7 +10,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's arguments."""
     _common.add_source(parser)
     _common.add_target(parser)
-    stops = "a level as its last phase leaves it (stablehlo, linalg, loops, gpu, llvm, asm), or a phase's name (default: linalg)"
+    stops = "a level, as its phases leave it (stablehlo, linalg, loops, gpu, llvm, asm), or a phase (default: linalg)"
     parser.add_argument("--to", default="linalg", help=stops)
     _common.add_output(parser)
 
