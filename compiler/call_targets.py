@@ -60,7 +60,7 @@ def refusal(op: ir.Operation, platform: str) -> tuple[str, str] | None:
 
 
 def note(op: ir.Operation, platform: str) -> str | None:
-    """What the user should know of a call that can be compiled: that it leaves the GPU."""
+    """What the user should know of a call that can be compiled: that it leaves the GPU, or needs cuSOLVER there."""
     from kc.runtime import custom_calls
 
     name = target_of(op)

@@ -126,7 +126,7 @@ def census(module: ir.Module, target: str | Target = "cpu") -> list[Unsupported]
 
 
 def notes(module: ir.Module, target: str | Target = "cpu") -> list[Diagnostic]:
-    """What can be compiled but not as one may expect: custom calls that leave the GPU."""
+    """What can be compiled but not as one may expect: custom calls that leave the GPU, or need cuSOLVER there."""
     from kc.diagnostics import Diagnostic, location_of
     from kc.rewrite import walk_ops
 

@@ -11,7 +11,7 @@ static struct { char name[16]; Routine routine; } routines[64];
 static int known;
 static void *last_stream;
 static char log_text[1 << 16];
-static int forced_info, forced_status, quiet;
+static int forced_info, forced_status;
 
 void fake_lapack(const char *name, void *routine) {
   strcpy(routines[known].name, name), routines[known++].routine = (Routine)routine;
@@ -28,7 +28,7 @@ static Routine lapack(const char *name) {
 }
 static void note(Handle *h, const char *name) {
   last_stream = h->stream;
-  if (!quiet && strlen(log_text) < sizeof log_text - 40) strcat(strcat(log_text, name), " ");
+  if (strlen(log_text) < sizeof log_text - 40) strcat(strcat(log_text, name), " ");
 }
 static int create(void **h) { *h = calloc(1, sizeof(Handle)); return 0; }
 int cusolverDnCreate(void **h) { return create(h); }
@@ -99,24 +99,20 @@ int cublasSetStream_v2(Handle *h, void *s) { h->stream = s; return 0; }
     }                                                                                                                  \
     return options == (void *)0x52 ? 0 : 3;                                                                            \
   }                                                                                                                    \
-  int cusolverDn##L##gesvdj_bufferSize(Handle *h, int job, int economy, int m, int n, T *a, int ld, R *s, T *u,        \
-                                       int ldu, T *v, int ldv, int *size, void *options) {                             \
-    return *size = 20 * (m + n), options == (void *)0x51 ? 0 : 3;                                                      \
-  }                                                                                                                    \
-  int cusolverDn##L##gesvdj(Handle *h, int job, int economy, int m, int n, T *a, int ld, R *s, T *u, int ldu, T *v,    \
-                            int ldv, T *work, int size, int *info, void *options) {                                    \
-    int rows = economy && m < n ? m : n;                                                                               \
-    const char *j = !job ? "N" : economy ? "S" : "A";                                                                  \
+  static int l##svd(char ju, char jv, int m, int n, T *a, int ld, R *s, T *u, int ldu, T *vt, int ldvt, int *info) {   \
+    int size = 20 * (m + n);                                                                                           \
     R *real = malloc(5 * (m + n) * sizeof(R));                                                                         \
-    T *vt = malloc(n * rows * sizeof(T) + 1);                                                                          \
-    note(h, "gesvdj");                                                                                                 \
-    if (!u || !v) return 3;                                                                                            \
-    if (IS_COMPLEX) lapack(#l "gesvd")(j, j, &m, &n, a, &ld, s, u, &ldu, vt, &rows, work, &size, real, info);          \
-    else lapack(#l "gesvd")(j, j, &m, &n, a, &ld, s, u, &ldu, vt, &rows, work, &size, info);                           \
-    for (int r = 0; job && r < rows; r++)                                                                              \
-      for (int c = 0; c < n; c++) v[c + r * ldv] = CONJ(vt[r + c * rows]);                                             \
-    free(real), free(vt);                                                                                              \
-    return options == (void *)0x51 ? STATUS(*info) : 3;                                                                \
+    T *work = malloc(size * sizeof(T));                                                                                \
+    if (IS_COMPLEX) lapack(#l "gesvd")(&ju, &jv, &m, &n, a, &ld, s, u, &ldu, vt, &ldvt, work, &size, real, info);      \
+    else lapack(#l "gesvd")(&ju, &jv, &m, &n, a, &ld, s, u, &ldu, vt, &ldvt, work, &size, info);                       \
+    free(real), free(work);                                                                                            \
+    return STATUS(*info);                                                                                              \
+  }                                                                                                                    \
+  int cusolverDn##L##gesvd_bufferSize(Handle *h, int m, int n, int *size) { return *size = m + n, m < n ? 3 : 0; }     \
+  int cusolverDn##L##gesvd(Handle *h, signed char ju, signed char jv, int m, int n, T *a, int ld, R *s, T *u, int ldu, \
+                           T *vt, int ldvt, T *work, int size, R *rest, int *info) {                                   \
+    note(h, "gesvd"), memset(work, 255, size * sizeof(T)), memset(rest, 255, n * sizeof(R));                           \
+    return m < n ? 3 : l##svd(ju, jv, m, n, a, ld, s, u, ldu, vt, ldvt, info);                                         \
   }                                                                                                                    \
   int cusolverDn##L##gesvdjBatched_bufferSize(Handle *h, int job, int m, int n, T *a, int ld, R *s, T *u, int ldu,     \
                                               T *v, int ldv, int *size, void *options, int count) {                    \
@@ -124,12 +120,15 @@ int cublasSetStream_v2(Handle *h, void *s) { h->stream = s; return 0; }
   }                                                                                                                    \
   int cusolverDn##L##gesvdjBatched(Handle *h, int job, int m, int n, T *a, int ld, R *s, T *u, int ldu, T *v, int ldv, \
                                    T *work, int size, int *info, void *options, int count) {                           \
-    int least = m < n ? m : n, status = 0;                                                                             \
-    note(h, "gesvdjBatched"), quiet = 1;                                                                               \
-    for (int k = 0; k < count; k++)                                                                                    \
-      status |= cusolverDn##L##gesvdj(h, job, 0, m, n, a + k * ld * n, ld, s + k * least, u + k * ldu * m, ldu,        \
-                                      v + k * ldv * n, ldv, work, size, info + k, options);                            \
-    return quiet = 0, status;                                                                                          \
+    int least = m < n ? m : n, status = options == (void *)0x51 ? 0 : 3;                                               \
+    T *vt = malloc(n * n * sizeof(T));                                                                                 \
+    note(h, "gesvdjBatched"), memset(work, 255, size * sizeof(T));                                                     \
+    for (int k = 0; k < count; k++, a += ld * n, u += ldu * m, v += ldv * n) {                                         \
+      status |= l##svd(job ? 'A' : 'N', job ? 'A' : 'N', m, n, a, ld, s + k * least, u, ldu, vt, n, info + k);         \
+      for (int r = 0; job && r < n; r++)                                                                               \
+        for (int c = 0; c < n; c++) v[c + r * ldv] = CONJ(vt[r + c * n]);                                              \
+    }                                                                                                                  \
+    return free(vt), status;                                                                                           \
   }                                                                                                                    \
   int cublas##L##asum_v2(Handle *h, int n, R *x, int step, R *result) {                                                \
     *result = 0;                                                                                                       \

@@ -19,7 +19,7 @@ from kc.runtime.library import last_error, library
 
 ON_DEVICE = 2  # kind of kc_gpu_copy
 
-# Arguments after the handle: p a pointer, i an int, l a long.
+# Arguments after the handle: p a pointer, i an int, l a long, b a char.
 _SOLVER = {
     "getrf_bufferSize": "iipip",  # m n A lda size
     "getrf": "iipippp",  # m n A lda work pivots info
@@ -31,8 +31,8 @@ _SOLVER = {
     "syevd": "iiipippip",  # job uplo n A lda W work size info
     "syevjBatched_bufferSize": "iiipipppi",  # job uplo n A lda W size parameters count
     "syevjBatched": "iiipippippi",  # job uplo n A lda W work size info parameters count
-    "gesvdj_bufferSize": "iiiipippipipp",  # job economy m n A lda S U ldu V ldv size parameters
-    "gesvdj": "iiiipippipipipp",  # job economy m n A lda S U ldu V ldv work size info parameters
+    "gesvd_bufferSize": "iip",  # m n size
+    "gesvd": "bbiipippipipipp",  # jobU jobV m n A lda S U ldu VT ldvt work size rwork info
     "gesvdjBatched_bufferSize": "iiipippipippi",  # job m n A lda S U ldu V ldv size parameters count
     "gesvdjBatched": "iiipippipipippi",  # job m n A lda S U ldu V ldv work size info parameters count
 }
@@ -48,7 +48,7 @@ _STATUS = {
     1: "not initialised", 2: "no memory", 3: "invalid value", 4: "not for this GPU", 6: "execution failed",
     7: "internal error", 8: "matrix type not supported", 13: "execution failed", 14: "internal error",
 }  # fmt: skip
-_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "l": ctypes.c_longlong}
+_TYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "l": ctypes.c_longlong, "b": ctypes.c_byte}
 
 
 @functools.cache
