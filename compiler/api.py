@@ -135,10 +135,13 @@ def compile(
     Raises InputError for a source that cannot be read or has no function ``entry``, UnsupportedError that lists every
     operation the target cannot do, CompileError when a pass fails.
     """
-    from kc import frontends
+    from kc import context_pool, frontends
 
     if shapes not in ("dynamic", "specialise"):
         raise InputError(f"shapes is 'dynamic' or 'specialise', not {shapes!r}")
+    if shapes == "dynamic" and not agents and target == "cpu" and context_pool.fits(source):
+        with context_pool.kept_context(source) as context:
+            return compile_loaded(frontends.load(source, entry, context), target, entry, options=options)
     loaded = frontends.load(source, entry)
     if shapes == "specialise":
         from kc.specialise import specialising

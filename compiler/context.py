@@ -116,6 +116,12 @@ def sources_of(context: ir.Context) -> dict[str, str]:
     return {name: text for name, text in getattr(context, "__dict__", {}).get("kc_sources", {}).items() if text}
 
 
+def forget_sources(context: ir.Context) -> None:
+    """Forget the texts that were parsed in ``context``, before it is used for others."""
+    for key in ("kc_sources", "kc_source_name"):
+        getattr(context, "__dict__", {}).pop(key, None)
+
+
 def _remember(context: ir.Context, name: str, source: str | bytes) -> None:
     """Keep the text with the context, so that what a pass says later is shown with its source line and file name.
 

@@ -10,6 +10,7 @@ import ctypes
 import dataclasses
 import functools
 import hashlib
+import math
 import re
 import struct
 import weakref
@@ -60,6 +61,11 @@ class ParamTable:
     def of(context: ir.Context) -> ParamTable:
         """The table of the modules that live in ``context``, made on first use and kept as long as the context."""
         return _tables.setdefault(context, ParamTable())
+
+    @staticmethod
+    def drop(context: ir.Context) -> bool:
+        """Forget the table of ``context``; gives whether it held parameters."""
+        return bool(_tables.pop(context, None))
 
     def add(self, data: numpy.ndarray[Any, Any], dtype: str | None = None, shape: tuple[int, ...] | None = None) -> int:
         """Take an array and return its number.
@@ -239,6 +245,26 @@ def constant_bytes(op: ir.Operation, name: str, nbytes: int) -> bytes | None:
     return None
 
 
+def is_resource(op: ir.Operation, name: str = "value") -> bool:
+    """Whether attribute ``name`` of ``op`` is a constant whose contents stand in the module's resources."""
+    handle = _attribute(op, name)
+    return bool(handle.pointer and _capi().mlirAttributeIsADenseResourceElements(handle))
+
+
+def lacks_contents(op: ir.Operation) -> bool:
+    """Whether the value of ``op``, of which ``is_resource`` holds, is not among the resources: MLIR crashes then."""
+    from kc.bindings import ir
+
+    module = ir.Module.create(ir.Location.unknown(op.context))
+    op.clone(ir.InsertionPoint(module.body))
+    pieces = _Pieces(0)
+    module.operation.write_bytecode(pieces)
+    elements = math.prod(ir.ShapedType(op.results[0].type).shape)
+    if pieces.total > max(_SMALL, elements):  # a byte or more each; what is packed is looked up as text
+        return False
+    return re.search(r': "0x[0-9A-Fa-f]', module.operation.get_asm().rpartition("{-#")[2]) is None and elements > 0
+
+
 _SMALL = 1 << 16  # bytes of a resource that is read from the op's text
 
 
@@ -248,9 +274,11 @@ class _Pieces:
     def __init__(self, nbytes: int):
         self._nbytes = nbytes
         self.found: list[bytes] = []
+        self.total = 0
 
     def write(self, piece: bytes) -> None:
         """Take one piece."""
+        self.total += len(piece)
         if len(piece) == self._nbytes:
             self.found.append(piece)
 

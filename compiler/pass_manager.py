@@ -93,7 +93,30 @@ def run_pipeline(
     module: ir.Module | ir.Operation, text: str, *, sink: DiagnosticSink | None = None, verify: Verify = "each"
 ) -> None:
     """Parse ``text`` and run it on ``module`` in place; see ``PassManager``."""
-    PassManager.parse(text, module.context).run(module, sink=sink, verify=verify)
+    context = module.context
+    managers = _kept.get(context)
+    key = (text, len(registry.registered))
+    manager = None if managers is None else managers.get(key)
+    if manager is None:
+        manager = PassManager.parse(text, context)
+        if managers is not None:
+            managers[key] = manager
+    manager.run(module, sink=sink, verify=verify)
+
+
+#: context -> text of a pipeline and number of registered passes -> its manager, for the contexts that serve several
+#: compilations
+_kept: dict[ir.Context, dict[tuple[str, int], PassManager]] = {}
+
+
+def keep_managers(context: ir.Context) -> None:
+    """Let ``run_pipeline`` parse a pipeline once for ``context``, until ``drop_managers``."""
+    _kept.setdefault(context, {})
+
+
+def drop_managers(context: ir.Context) -> None:
+    """Free what ``keep_managers`` has kept, and with it the context."""
+    _kept.pop(context, None)
 
 
 def _show_warning(diagnostic: Diagnostic, sink: DiagnosticSink) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP = "kc.passes"
 
 _user: dict[str, type[Pass]] = {}
+#: the names that ``register`` was given; a pipeline that was planned when there were fewer may hold another pass
+registered: list[str] = []
 _entry_points: dict[str, object] | None = None
 
 
@@ -81,7 +83,9 @@ def register(cls: type[Pass]) -> type[Pass]:
     taken = _user.get(cls.name)
     if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InputError(f"two passes are named '{cls.name}': {_where(taken)} and {_where(cls)}")
-    _user[cls.name] = cls
+    if taken is not cls:
+        _user[cls.name] = cls
+        registered.append(cls.name)
     return cls
 
 

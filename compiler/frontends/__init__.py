@@ -17,9 +17,10 @@ class Loaded:
     level: str
 
 
-def load(source: Any, entry: str = "main") -> Loaded:
+def load(source: Any, entry: str = "main", context: ir.Context | None = None) -> Loaded:
     """A source of any kind that kc takes: StableHLO or lower MLIR as text, bytes (bytecode or portable artifact), a
-    path or an ``ir.Module``; a ``torch.export.ExportedProgram``.
+    path or an ``ir.Module``; a ``torch.export.ExportedProgram``. ``context`` is where text and bytes are parsed, a new
+    one by default.
 
     Raises InputError when it is none of these, does not parse, or has no function ``entry``.
     """
@@ -35,7 +36,7 @@ def load(source: Any, entry: str = "main") -> Loaded:
         if callable(source):
             raise InputError("kc.compile takes a program: use kc.jit for a JAX function, kc.torch.compile for a module")
         raise InputError(f"kc.compile cannot read a {kind.__module__}.{kind.__name__} (see kc.frontends.load)")
-    module = stablehlo.load(source, entry)
+    module = stablehlo.load(source, entry, context)
     return Loaded(module, level_of(module))
 
 

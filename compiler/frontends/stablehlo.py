@@ -49,22 +49,26 @@ _KNOWN = frozenset(
 )
 
 
-def load(source: str | bytes | os.PathLike[str] | Any, entry: str = "main") -> ir.Module:
+def load(
+    source: str | bytes | os.PathLike[str] | Any, entry: str = "main", context: ir.Context | None = None
+) -> ir.Module:
     """A module from StableHLO (or MLIR of a lower level).
 
     ``source``: a path; MLIR text; MLIR bytecode or a portable artifact as bytes (in a file, too); or a module of kc's
-    or another MLIR binding (JAX's). Locations in the source are kept, a file's name is in them. Raises InputError when
-    the source is none of these, is cut short, does not verify, uses a dialect kc does not know, or has no function
-    ``entry``; UnsupportedError when functions call each other in a circle.
+    or another MLIR binding (JAX's). What is no module of kc's is parsed in ``context``, or in a new one. Locations in
+    the source are kept, a file's name is in them. Raises InputError when the source is none of these, is cut short,
+    does not verify, uses a dialect kc does not know, or has no function ``entry``; UnsupportedError when functions call
+    each other in a circle.
     """
     from kc.bindings import ir
 
     if isinstance(source, ir.Module):
         module = source
     else:
-        module = _parse(*_read(source))
+        module = _parse(*_read(source), context)
     _upgrade(module)
     _check_dialects(module)
+    _check_resources(module)
     _check_entry(module, entry)
     _check_calls(module)
     return module
@@ -125,10 +129,10 @@ def _foreign_bytecode(source: Any) -> tuple[str, str]:
     return operation.get_asm(enable_debug_info=True), "-"
 
 
-def _parse(data: str | bytes, name: str) -> ir.Module:
+def _parse(data: str | bytes, name: str, context: ir.Context | None) -> ir.Module:
     from kc.context import make_context, parse_module
 
-    context = make_context()
+    context = context or make_context()
     if isinstance(data, str):
         if not data.strip():
             raise InputError(f"{name} is empty: there is no MLIR module in it")
@@ -187,6 +191,19 @@ def _upgrade(module: ir.Module) -> None:
         raise InputError(
             "the portable artifact cannot be brought to this version of StableHLO", error.diagnostics
         ) from None
+
+
+def _check_resources(module: ir.Module) -> None:
+    """Raises InputError for a constant whose contents were left out when the module was printed."""
+    from kc.diagnostics import Diagnostic, location_of
+    from kc.params import is_resource, lacks_contents
+    from kc.rewrite import walk_ops
+
+    for op in walk_ops(module.operation, ("stablehlo.constant", "arith.constant")):
+        if is_resource(op) and lacks_contents(op):
+            message = f"'{op.name}' has no contents: its dense_resource is not in the module's resources"
+            hint = Diagnostic("note", location_of(op), "print the module without eliding large constants")
+            raise InputError(message, [Diagnostic("error", location_of(op), message, (hint,))])
 
 
 def _check_dialects(module: ir.Module) -> None:
