@@ -26,6 +26,8 @@ class LegalizeSelects(Pass):
           %c = tensor.insert_slice %a into %e[0] [%n] [1] : tensor<?xf32> into tensor<?xf32>
           scf.yield %c : tensor<?xf32>
         } else { ... the same with %b ... }
+
+    An ``scf.if`` whose branches both yield such a tensor from outside would become such a select: it gets copies, too.
     """
 
     name: ClassVar[str] = "kc-legalize-selects"
@@ -46,6 +48,24 @@ class LegalizeSelects(Pass):
                     with ir.InsertionPoint(block):
                         scf.yield_([_copy(value)])
             replace_op(select, list(branch.operation.results))
+        for branch in walk_ops(op, ["scf.if"]):
+            for number, result in enumerate(branch.results):
+                if isinstance(result.type, ir.RankedTensorType) and not result.type.has_static_shape:
+                    _copy_what_passes(branch, number)
+
+
+def _copy_what_passes(branch: ir.Operation, number: int) -> None:
+    """Where both branches yield a value from outside as result ``number``, let each yield a copy."""
+    ends = [list(region.blocks[0].operations)[-1].operation for region in branch.regions]
+    if any(_block(end.operands[number]) == end.block for end in ends):
+        return
+    for end in ends:
+        with ir.InsertionPoint(end), branch.location:
+            end.operands[number] = _copy(end.operands[number])
+
+
+def _block(value: ir.Value) -> ir.Block:
+    return value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
 
 
 def _copy(value: ir.Value) -> ir.Value:

@@ -20,3 +20,19 @@ func.func @others(%p: i1, %q: tensor<?xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>
   %s = arith.select %q, %c, %d : tensor<?xi1>, tensor<?xf32>
   return %r, %s : tensor<4xf32>, tensor<?xf32>
 }
+
+// An scf.if that canonicalize would make such a select.
+// CHECK-LABEL: func.func @passed
+// CHECK-SAME: (%[[P:.*]]: i1, %[[A:.*]]: tensor<?xf32>, %[[B:.*]]: tensor<?xf32>)
+// CHECK: scf.if %[[P]] -> (tensor<?xf32>)
+// CHECK: tensor.insert_slice %[[A]] into
+// CHECK: tensor.insert_slice %[[B]] into
+// CHECK-NOT: arith.select
+func.func @passed(%p: i1, %a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %r = scf.if %p -> (tensor<?xf32>) {
+    scf.yield %a : tensor<?xf32>
+  } else {
+    scf.yield %b : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
