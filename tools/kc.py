@@ -47,6 +47,10 @@ def _run(args: argparse.Namespace) -> int:
     from kc.runtime.errors import ArgumentError, RuntimeFailure
 
     try:
+        if getattr(args, "load", None):
+            from kc.tools.commands._common import load_files
+
+            load_files(args.load)
         return int(importlib.import_module(f"kc.tools.commands.{args.command}").run(args) or 0)
     except (KcError, ArgumentError, RuntimeFailure) as error:
         print(f"kc {args.command}: {error}", file=sys.stderr)

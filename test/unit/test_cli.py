@@ -106,6 +106,27 @@ def test_phases_can_be_pasted_into_kc_opt(tmp_path: Path, add: Path) -> None:
         assert "llvm.func" in module
 
 
+def test_load_registers_custom_calls(tmp_path: Path) -> None:
+    source, functions = tmp_path / "call.mlir", tmp_path / "functions.py"
+    source.write_text(
+        "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.custom_call @twice(%a) {api_version = 4 : i32} : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  return %0 : tensor<4xf32>\n}\n"
+    )
+    functions.write_text(
+        "from kc.runtime import custom_calls\n\n\n"
+        "def twice(inputs, outputs, attributes):\n    outputs[0][...] = 2 * inputs[0] + 100\n\n\n"
+        'custom_calls.register("twice", twice)\n'
+    )
+    assert "no function of this name" in kc("run", str(source), code=1).stderr
+    done = kc("run", str(source), "--load", str(functions))
+    numbers = done.stdout.split("[")[-1].rstrip("]\n").split()
+    assert len(numbers) == 4 and all(float(n) > 80 for n in numbers), done.stdout
+    functions.write_text("import nothing_like_this\n")
+    failed = kc("run", str(source), "--load", str(functions), code=1)
+    assert f"--load {functions}:1: ModuleNotFoundError" in failed.stderr
+
+
 def test_census_lists_all_at_once(tmp_path: Path, add: Path) -> None:
     assert "can be compiled" in kc("census", str(add)).stdout
     bad = tmp_path / "bad.mlir"

@@ -19,6 +19,22 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     forms = "StableHLO or lower MLIR: text, bytecode, portable artifact; - is stdin"
     parser.add_argument("source", metavar="FILE", help=forms)
     parser.add_argument("--entry", default="main", help="name of the entry function (default: main)")
+    what = "run a Python file first: it registers the functions of custom calls (kc.runtime.custom_calls)"
+    parser.add_argument("--load", action="append", default=[], metavar="FILE", help=what)
+
+
+def load_files(paths: list[str]) -> None:
+    """Run the user's own Python files, ``--load``; raises InputError that says where one of them failed."""
+    import runpy
+    import traceback
+
+    for path in paths:
+        try:
+            runpy.run_path(path, run_name="kc.loaded")
+        except Exception as error:
+            where = next((f for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == path), None)
+            place = f"{path}:{where.lineno}" if where else path
+            raise InputError(f"--load {place}: {type(error).__name__}: {error}") from error
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
