@@ -140,12 +140,37 @@ def cases() -> dict[str, Case]:
         "random_bits": (_random_bits(jax), (np.array([7, 2**32 - 9, 5, 2**31], np.uint32),), _bits_answer),
         # cuSOLVER; without it LAPACK from SciPy, on the host
         "qr": (lambda a: jnp.linalg.qr(a)[1], (normal(20, 9),), lambda a: np.linalg.qr(a)[1]),
+        "eigenvalues": (lambda a: jnp.linalg.eigvalsh(a), (normal(3, 20, 20),), _eigenvalues),
+        "singular_values": (
+            lambda a: jnp.linalg.svd(a, compute_uv=False),
+            (normal(2, 9, 40),),
+            lambda a: np.linalg.svd(a, compute_uv=False),
+        ),
+        "low_rank": (lambda a: _rebuilt(jnp.linalg.svd(a @ a.mT, full_matrices=False)), (normal(3, 20, 4),), _gram),
+        "inverse": (
+            lambda a: jnp.linalg.inv(a + 9 * jnp.eye(30)),
+            (normal(3, 30, 30),),
+            lambda a: np.linalg.inv(a + 9 * np.eye(30)),
+        ),
         "empty": (lambda x: (x * 2, x.sum(0)), (normal(0, 5),), lambda x: (x * 2, x.sum(0))),
     }
 
 
 def _cholesky(a: np.ndarray) -> np.ndarray:
     return np.linalg.cholesky(a @ np.swapaxes(a, -1, -2) + np.eye(a.shape[-1]))
+
+
+def _eigenvalues(a: np.ndarray) -> np.ndarray:
+    return np.linalg.eigvalsh((a + np.swapaxes(a, -1, -2)) / 2)
+
+
+def _rebuilt(parts: Any) -> Any:
+    u, s, vt = parts
+    return (u * s[..., None, :]) @ vt
+
+
+def _gram(a: np.ndarray) -> np.ndarray:
+    return a @ np.swapaxes(a, -1, -2)
 
 
 def _random_bits(jax: Any) -> Callable[..., Any]:
