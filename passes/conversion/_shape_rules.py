@@ -1,7 +1,7 @@
 """What StableHLO demands of run-time sizes: per op, pairs of symbolic sizes and how they must relate.
 
 ``rules(op, symbols)`` yields a ``Rule`` for every constraint of the specification that involves a size which is only
-known at run time. Constraints between static sizes are the verifier's.
+known at run time, or that is an operand.
 """
 
 from __future__ import annotations
@@ -33,13 +33,10 @@ class Rule(NamedTuple):
 
 
 def rules(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
-    """The constraints on run-time sizes of one StableHLO op, those of its declared result type included."""
-    for rule in _all(op, symbols):
-        if not (isinstance(rule.lhs, int) and isinstance(rule.rhs, int)):
-            yield rule
+    """The constraints on run-time sizes of one StableHLO op, those of its declared result type included.
 
-
-def _all(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
+    Both sides may be constants: the verifier does not look at all operands that are.
+    """
     own = _RULES.get(op.name)
     if own is not None:
         yield from own(op, symbols)
@@ -149,7 +146,7 @@ def _countable(op: ir.Operation, sizes: Sequence[Sym]) -> Iterator[Rule]:
     """Sizes that come from data do not multiply to more elements than can be counted: a product must not wrap."""
     total: Sym = 1
     for axis, (size, known) in enumerate(zip(sizes, shape_of(op.results[0]), strict=True)):
-        if known is None and reads_data(size):
+        if known is None and (isinstance(size, int) or reads_data(size)):
             room = _MOST // max(total, 1) if isinstance(total, int) else fold("floordiv", _MOST, fold("max", total, 1))
             text = f"size {{0}} is asked for in dimension {axis}, where at most {{1}} is possible"
             yield Rule("le", size, room, text)

@@ -170,12 +170,14 @@ def test_sizes_beyond_counting() -> None:
     for body, arguments in (
         ("(%a: tensor<?xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> { %0 = stablehlo.dynamic_reshape %a, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }", [ramp(4), np.array([4, large])]),
         ("(%s: tensor<2xi64>) -> tensor<?x?xf32> { %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<2xi64>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }", [np.array([2**32, 2**32])]),
+        ("() -> tensor<?x?xf32> { %s = stablehlo.constant dense<4294967296> : tensor<2xi64> %0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<2xi64>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }", []),
+        ("(%a: tensor<?xf32>) -> tensor<?xf32> { %s = stablehlo.constant dense<-3> : tensor<1xi64> %t = stablehlo.constant dense<2> : tensor<1xi64> %0 = stablehlo.real_dynamic_slice %a, %s, %t, %t : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32> return %0 : tensor<?xf32> }", [ramp(4)]),
         (DYNAMIC_PAD, [ramp(3), np.float32(0), np.array([0]), np.array([large]), np.array([0])]),
         (DYNAMIC_PAD, [ramp(3), np.float32(0), np.array([0]), np.array([0]), np.array([large])]),
         (DYNAMIC_PAD, [ramp(3), np.float32(0), np.array([0]), np.array([0]), np.array([-1])]),
         ('(%a: tensor<?xf32>, %i: tensor<?x1xi32>, %s: tensor<1xi32>) -> tensor<?xf32> { %0 = "stablehlo.dynamic_gather"(%a, %i, %s) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>}> : (tensor<?xf32>, tensor<?x1xi32>, tensor<1xi32>) -> tensor<?xf32> return %0 : tensor<?xf32> }', [ramp(4), np.zeros((2, 1), np.int32), ints(2)]),
     ):
-        with pytest.raises(ExecutionError, match=r"at -:.* (possible|asked for|which the result lacks)"):
+        with pytest.raises(ExecutionError, match=r"at -:.* (possible|asked for|starts at -3|which the result lacks)"):
             kc.compile(main(body))(*arguments)
 
 
