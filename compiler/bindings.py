@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import threading
 import typing
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -116,30 +117,37 @@ class _NamedOpsDeferred:
     def exec_module(self, module: ModuleType) -> None:
         shared = vars(module)
 
+        lock = threading.RLock()
+
         def load() -> ModuleType:
+            with lock:
+                if "__all__" in shared:
+                    run()
+            return module
+
+        def run() -> None:
             real = importlib.util.module_from_spec(self.real)  # type: ignore[arg-type]
             self.real.loader.exec_module(real)  # type: ignore[union-attr]
             public = {k: v for k, v in vars(real).items() if not k.startswith("_")}
-            shared.pop("__all__")
-            shared.pop("__getattr__")
             shared.update(public)
             linalg = vars(sys.modules["torch_mlir.dialects.linalg"])
-            linalg.pop("__getattr__")
             for name, value in public.items():
                 if isinstance(linalg.get(name), _Later) or name not in linalg:
                     linalg[name] = value
-            return module
+            for names in (shared, linalg):
+                names.pop("__getattr__")
+            shared.pop("__all__")
 
         def missing(name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(name)
-            value = getattr(load(), name, self)
+            value = vars(load()).get(name, self)
             if value is self:
                 raise AttributeError(f"module {self.NAME.split('.opdsl')[0]!r} has no attribute {name!r}")
             return value
 
         for name in (*self.names, *self.REPLACED):
-            shared[name] = _Later(lambda: load() if "__all__" in shared else module, name)
+            shared[name] = _Later(load, name)
         # the definitions' own imports, that linalg's module uses as if they were its own
         shared.update(ir=ir, **{k: getattr(typing, k) for k in ("Dict", "List", "Optional", "Sequence", "Union")})
         shared["__getattr__"] = missing

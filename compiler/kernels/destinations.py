@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 
 from kc.bindings import ir
+from kc.kernels import named
 from kc.kernels.closure import Closure
 from kc.kernels.graph import BlockGraph
 from kc.kernels.shapes import DYNAMIC
@@ -112,7 +113,7 @@ def separate_fills(ops: list[ir.Operation]) -> None:
 
 def copy_into_slice(op: ir.Operation) -> ir.Operation:
     """Gives an insert_slice its source through ``linalg.copy`` into the slice: loops, not a strided copy call."""
-    from kc.bindings import linalg, tensor
+    from kc.bindings import tensor
 
     source, into = op.operands[0], op.operands[1]
     names = ("static_offsets", "static_sizes", "static_strides")
@@ -122,7 +123,7 @@ def copy_into_slice(op: ir.Operation) -> ir.Operation:
     parts = [dynamic[sum(counts[:i]) : sum(counts[: i + 1])] for i in range(3)]
     with ir.InsertionPoint(op), op.location:
         piece = tensor.extract_slice(source.type, into, *parts, *static)
-        copied = linalg.copy(source, outs=[piece])
+        copied = named.copy(source, piece)
     op.operands[0] = copied
     return piece.owner.operation
 

@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from kc.bindings import ir
+from kc.kernels import named
 from kc.kernels.graph import splits_rows, walk_nested
 from kc.kernels.shapes import DYNAMIC, reassociation, static_size
 from kc.kernels.sizes import size_value
@@ -170,7 +171,7 @@ def _expanded(
     operand: ir.Value, groups: list[list[int]], sizes: list[Size], before: ir.Operation, is_init: bool
 ) -> ir.Value:
     """``operand`` with its axes expanded to ``groups``; empty tensors and fills are made anew in the new shape."""
-    from kc.bindings import linalg, tensor
+    from kc.bindings import tensor
 
     if all(len(group) == 1 for group in groups):
         return operand
@@ -184,7 +185,7 @@ def _expanded(
             return ir.Operation.create("tensor.empty", [new_type], values).results[0]
         if is_init and owner is not None and owner.name == "linalg.fill":
             empty = ir.Operation.create("tensor.empty", [new_type], values).results[0]
-            return linalg.fill(owner.operands[0], outs=[empty])
+            return named.fill(owner.operands[0], empty)
         static = [size if size is not None else DYNAMIC for size, _ in sizes]
         return tensor.ExpandShapeOp(new_type, operand, _groups(groups), values, static).operation.results[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import heapq
 
 from kc.bindings import ir
+from kc.kernels import named
 from kc.kernels.closure import Closure
 from kc.kernels.cluster import Cluster, Clustering
 from kc.kernels.destinations import Destination, copy_into_slice, destinations_of, separate_fills
@@ -163,7 +164,7 @@ class Outliner:
 
     def _fill_body(self, entry: ir.Block, closure: Closure, leaves: list[ir.Value],
                    destinations: tuple[Destination, ...]) -> None:  # fmt: skip
-        from kc.bindings import func, linalg
+        from kc.bindings import func
 
         mapping: dict[ir.Value, ir.Value] = dict(zip(leaves, entry.arguments, strict=False))
         out_args = list(entry.arguments)[len(leaves) :]
@@ -188,7 +189,7 @@ class Outliner:
             value = mapping[d.result]
             if d.init is None:
                 with point, d.result.owner.location:
-                    value = linalg.copy(value, outs=[arg])
+                    value = named.copy(value, arg)
             returned.append(value)
         with point, entry.owner.location:
             func.ReturnOp(returned)

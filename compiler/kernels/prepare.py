@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from kc.bindings import ir
+from kc.kernels import named
 from kc.kernels.graph import outer_values, walk_nested
 from kc.kernels.shapes import DYNAMIC, static_size
 from kc.kernels.sizes import size_value, trace_size
@@ -20,7 +21,7 @@ def prepare(function: ir.Operation) -> None:
 
 def _split_pads(function: ir.Operation) -> None:
     """``tensor.pad`` with one value becomes a fill and a ``tensor.insert_slice``: ops with a destination."""
-    from kc.bindings import arith, linalg, tensor
+    from kc.bindings import arith, tensor
 
     for op in [inner for inner in walk_nested(function) if inner.name == "tensor.pad"]:
         block = op.regions[0].blocks[0]
@@ -48,7 +49,7 @@ def _split_pads(function: ir.Operation) -> None:
                             total = arith.addi(total, _index_value(part))
                     sizes.append(total)
             empty = ir.Operation.create("tensor.empty", [shape], sizes).results[0]
-            filled = linalg.fill(value, outs=[empty])
+            filled = named.fill(value, empty)
             dynamic_of = lambda items: [item for item in items if not isinstance(item, int)]  # noqa: E731
             static_of = lambda items: [item if isinstance(item, int) else DYNAMIC for item in items]  # noqa: E731
             inserted = tensor.insert_slice(
@@ -67,7 +68,7 @@ def _index_value(size: ir.Value | int) -> ir.Value:
 
 def _fill_splats(function: ir.Operation) -> None:
     """Splat tensor constants become fills: a kernel can then write them, and none has to be read from memory."""
-    from kc.bindings import arith, linalg, tensor
+    from kc.bindings import arith, tensor
 
     for op in [inner for inner in walk_nested(function) if inner.name == "arith.constant"]:
         shape = op.results[0].type
@@ -85,7 +86,7 @@ def _fill_splats(function: ir.Operation) -> None:
         with ir.InsertionPoint(op), op.location:
             value = arith.constant(shape.element_type, attribute.get_splat_value())
             empty = tensor.EmptyOp(list(shape.shape), shape.element_type).result
-            filled = linalg.fill(value, outs=[empty])
+            filled = named.fill(value, empty)
         op.results[0].replace_all_uses_with(filled)
         op.erase()
 

@@ -52,13 +52,21 @@ import kc
 from kc.bindings import ir
 from kc.context import make_context
 
-kc.lower("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.add %a, %a : tensor<4xf32> "
-         "return %0 : tensor<4xf32> }", to="linalg")
+kc.lower("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { %c = stablehlo.constant dense<2.0> : tensor<4xf32> "
+         "%0 = stablehlo.add %a, %c : tensor<4xf32> return %0 : tensor<4xf32> }", to="linalg")
 assert "torch_mlir.dialects.linalg" in sys.modules
 assert not any(name.startswith("torch_mlir.dialects.linalg.opdsl.lang") for name in sys.modules)
 from kc.bindings import linalg
 assert linalg.GenericOp.OPERATION_NAME == "linalg.generic"
 early, types = linalg.exp, linalg.TypeFn
+import threading
+used = []
+threads = [threading.Thread(target=lambda: used.append(linalg.log.op_name)) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert used == ["log"] * 8, used
 with make_context(), ir.Location.unknown():
     module = ir.Module.parse("func.func @f(%a: tensor<4xf32>, %b: tensor<4x4xf32>) { return }")
     block = module.body.operations[0].regions[0].blocks[0]
