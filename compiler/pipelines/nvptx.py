@@ -68,7 +68,8 @@ PHASES: tuple[Phase, ...] = (
         end="gpu",
         pipeline="builtin.module(gpu.module("
         "convert-complex-to-standard,arith-emulate-unsupported-floats{source-types=f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,"
-        "f8E5M2FNUZ,f8E4M3FNUZ,f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},kc-expand-small-floats,"
+        "f8E5M2FNUZ,f8E4M3FNUZ,f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},"
+        "kc-expand-small-floats,"
         "kc-expand-math{target=nvptx},kc-gpu-math-intrinsics,"
         "canonicalize,cse,loop-invariant-code-motion,"
         "expand-strided-metadata,lower-affine,arith-expand{include-bf16=1},convert-scf-to-cf,convert-vector-to-llvm,"

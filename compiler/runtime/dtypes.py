@@ -1,7 +1,7 @@
 """Element types: one table from kc's names (those of MLIR) to NumPy, DLPack, torch and JAX.
 
-Types narrower than a byte (i4, ui4, i2, ui2, f6, f4) take one byte per element, as ``ml_dtypes`` and MLIR's memrefs do. i1 is
-NumPy's bool: a byte that is 0 or 1. ``numpy`` is imported when a NumPy type is first asked for.
+Types narrower than a byte (i4, ui4, i2, ui2, f6, f4) take one byte per element, as ``ml_dtypes`` and MLIR's memrefs do.
+i1 is NumPy's bool: a byte that is 0 or 1. ``numpy`` is imported when a NumPy type is first asked for.
 """
 from __future__ import annotations
 

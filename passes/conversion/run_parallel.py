@@ -14,7 +14,6 @@ from kc.passes.conversion._movement import cast_elements
 from kc.passes.conversion._scalar import unsigned_flags
 from kc.rewrite import erase_op, replace_op, walk_ops
 
-
 _OPS = frozenset(("interpreter.print", "interpreter.probe", "interpreter.run_parallel"))
 
 
