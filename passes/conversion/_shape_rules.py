@@ -262,6 +262,16 @@ def _triangular_solve(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]
     yield _pair(0, axis, a[axis], 1, axis, b[axis])
 
 
+def _fft(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
+    lengths = ints(op, "fft_length")
+    sizes = symbols.dims(op.operands[0])
+    first = len(sizes) - len(lengths)
+    if str(op.attributes["fft_type"]).split()[-1].startswith("IRFFT"):
+        lengths = [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0]
+    for axis, n in enumerate(lengths, first):
+        yield Rule("eq", sizes[axis], n, f"dimension {axis} of operand 0 has size {{0}}, the transform takes {{1}}")
+
+
 def _convolution(op: ir.Operation, symbols: ShapeSymbols) -> Iterator[Rule]:
     numbers = stablehlo_api.ConvDimensionNumbers(op.attributes["dimension_numbers"])
     lhs, rhs = symbols.dims(op.operands[0]), symbols.dims(op.operands[1])
@@ -370,6 +380,7 @@ _RULES: dict[str, Callable[[ir.Operation, ShapeSymbols], Iterator[Rule]]] = {
         "dynamic_reshape": _reshape,
         "dynamic_slice": _dynamic_slice,
         "dynamic_update_slice": _dynamic_update_slice,
+        "fft": _fft,
         "gather": _gather,
         "pad": _pad,
         "real_dynamic_slice": _real_dynamic_slice,

@@ -23,6 +23,13 @@ Change = Callable[[Emitter, ir.Value, bool], ir.Value]
 _FEWEST_COLUMNS, _MOST_COLUMNS = 16, 64
 
 
+def transformed_sizes(kind: str, lengths: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Sizes of the transformed dimensions in the operand and in the result (a real side has ``lengths``)."""
+    half = [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0]
+    whole = list(lengths)
+    return (half if kind == "IRFFT" else whole), (half if kind == "RFFT" else whole)
+
+
 @dataclasses.dataclass(frozen=True)
 class ConvertStablehloFft(StablehloConversion):
     """``fft`` (FFT, IFFT, RFFT, IRFFT; 1 to 3 dimensions) to loop nests: a fast transform per dimension.
@@ -53,12 +60,10 @@ class ConvertStablehloFft(StablehloConversion):
         kind = str(op.attributes["fft_type"]).split()[-1].rstrip(">")
         type_ = ranked(op.results[0])
         axes = list(range(type_.rank - len(lengths), type_.rank))
-        if None in [shape_of(value)[a] for a in axes]:
-            ctx.error(
-                op,
-                "'stablehlo.fft' along a dimension whose size is only known at run time cannot be compiled",
-                ["nearest thing that works: static sizes of the transformed dimensions; the others may be dynamic"],
-            )
+        # a transformed dimension has the size that the lengths say (kc-check-shapes compares), whatever the types say
+        given, made = transformed_sizes(kind, lengths)
+        value = e.cast(value, tensor_type([*shape_of(value)[: axes[0]], *given], element(value)))
+        type_ = tensor_type([*shape_of(type_)[: axes[0]], *made], element(type_))
         batch = [e.dim(value, a) for a in range(axes[0])]
         if 0 in shape_of(type_) or 0 in shape_of(value):
             extents = [*batch, *[n or 0 for n in shape_of(type_)[axes[0] :]]]

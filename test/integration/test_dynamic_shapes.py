@@ -47,6 +47,7 @@ SIZES = {
 }
 CONVOLUTION = main("(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> { %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x?xf32> return %0 : tensor<?x?x?xf32> }")
 TRIANGULAR = main('(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> { %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }')
+FFT = main("(%a: tensor<?x?xf32>) -> tensor<?x?xcomplex<f32>> { %0 = stablehlo.fft %a, type = RFFT, length = [4] : (tensor<?x?xf32>) -> tensor<?x?xcomplex<f32>> return %0 : tensor<?x?xcomplex<f32>> }")
 TOP_K = main("(%a: tensor<?x?xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>) { %0:2 = chlo.top_k(%a, k = 2) : tensor<?x?xf32> -> (tensor<?x2xf32>, tensor<?x2xi32>) return %0#0, %0#1 : tensor<?x2xf32>, tensor<?x2xi32> }")
 CHLO = main("(%a: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32> { %0 = chlo.broadcast_add %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32> return %0 : tensor<?x?xf32> }")
 SET_SIZE = main("(%a: tensor<8xf32>, %n: tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<8>> { %0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<8xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<8>> return %0 : tensor<?xf32, #stablehlo.bounds<8>> }")
@@ -71,6 +72,7 @@ CASES = {
     "pad": (PAD, [((ramp(6), np.float32(1)), ramp(6)[2:4])], [((ramp(3), np.float32(1)), "stablehlo.pad.* -1 elements")]),
     "convolution": (CONVOLUTION, [((ramp(1, 3, 1), ramp(2, 1, 1)), np.float32([1, 2]).reshape(1, 2, 1))], [((ramp(1, 3, 2), ramp(2, 1, 1)), "stablehlo.convolution.* size 2.* 1 features")]),
     "triangular": (TRIANGULAR, [((np.eye(3, dtype=np.float32) * 2, ramp(3, 2)), ramp(3, 2) / 2)], [((np.eye(3, dtype=np.float32), ramp(2, 2)), "stablehlo.triangular_solve.* size 3.* size 2")]),
+    "fft": (FFT, [((ramp(2, 4),), np.complex64([[6, -2 + 2j, -2], [22, -2 + 2j, -2]]))], [((ramp(2, 5),), r"stablehlo\.fft.* size 5.* takes 4")]),
     "top_k": (TOP_K, [((ramp(2, 3),), np.float32([[2, 1], [5, 4]]))], [((ramp(2, 1),), "chlo.top_k.* 2 of 1")]),
     "chlo": (CHLO, [((ramp(2, 3), ramp(3)), ramp(2, 3) + ramp(3)), ((ramp(2, 1), ramp(3)), ramp(2, 1) + ramp(3)), ((ramp(2, 3), ramp(1)), ramp(2, 3))], [((ramp(2, 2), ramp(3)), "chlo.broadcast_add.* size 3.* to 2")]),
     "set_size": (SET_SIZE, [((ramp(8), np.int32(3)), ramp(3)), ((ramp(8), np.int32(0)), ramp(0))], [((ramp(8), np.int32(9)), "stablehlo.set_dimension_size.* ends at 9.* size 8"), ((ramp(8), np.int32(-1)), "from 0 to -1")]),
