@@ -68,7 +68,8 @@ def _retyped(e: Emitter, value: ir.Value, target: ir.Type, extents: Sequence[Ind
         return i.one("arith.bitcast", [x], target) if is_float(target) else x
 
     if wide == narrow:
-        same = reshape(e, value, tensor_type(shape, source), extents)
+        # the same extents, but for what their types say of them
+        same = e.cast(value, tensor_type(shape, source))
         return e.tabulate(type_, extents, lambda i, at: typed(i, bits(i, i.extract(same, at))))
     ratio = wide // narrow
     if width(target) < width(source):

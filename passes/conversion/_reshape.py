@@ -14,11 +14,10 @@ Group = tuple[list[int], list[int]]
 def group_dims(source: Sequence[int | None], target: Sequence[int | None]) -> list[Group]:
     """Pairs (source axes, target axes) that hold the same elements, in order.
 
-    Read from the right, because what is unknown is the batch, in front: static extents are matched by their products,
-    and from the first unknown (or zero) extent on the rest is one group, or one pair of equal rank-1 ends.
+    Neither has an extent of 0. Read from the right, because what is unknown is the batch, in front: static extents are
+    matched by their products, and from the first unknown extent on the rest is one group, or one pair of equal rank-1
+    ends.
     """
-    if 0 in source or 0 in target:
-        return [(list(range(len(source))), list(range(len(target))))]
     groups: list[Group] = []
     i, j = len(source), len(target)
     while i and j:
@@ -59,8 +58,11 @@ def _one_unknown(source: Sequence[int | None], target: Sequence[int | None]) -> 
 def reshape(e: Emitter, value: ir.Value, type_: ir.Type, extents: Sequence[Index]) -> ir.Value:
     """``value`` in row-major order as ``type_``; ``extents`` are read where the type is dynamic."""
     source, target = shape_of(value), shape_of(type_)
-    if source == target:
+    # with two unknown extents, or one beside a 0, the same type may hold another shape
+    if source == target and (None not in source or (source.count(None) == 1 and 0 not in source)):
         return value
+    if 0 in source or 0 in target:
+        return e.empty(type_, extents)
     t = element(value)
     if not source or not target:
         flat = tensor_type([1] * len(source), t)

@@ -134,6 +134,9 @@ class _Converter:
         if name == "dynamic_iota":
             return [iota(e, type_, entries(0), integer(op, "iota_dimension"))]
         if name == "dynamic_reshape":
+            sizes = symbols.dims(originals[0])
+            if operands[0].type == type_ and all(map(symbols.same, sizes, symbols.entries(originals[1]))):
+                return [operands[0]]
             return [reshape(e, operands[0], type_, entries(1))]
         if name == "dynamic_broadcast_in_dim":
             dims = ints(op, "broadcast_dimensions")

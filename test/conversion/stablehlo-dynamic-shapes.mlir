@@ -41,3 +41,20 @@ func.func @split(%x: tensor<?x8xf32>) -> tensor<?x2x4xf32> {
   %0 = stablehlo.dynamic_reshape %x, %shape : (tensor<?x8xf32>, tensor<3xi32>) -> tensor<?x2x4xf32>
   return %0 : tensor<?x2x4xf32>
 }
+
+// Two unknown extents: the same type, but another shape.
+// CHECK-LABEL: func.func @other_shape
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+// CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [%{{.*}}, %{{.*}}] : tensor<?xf32> into tensor<?x?xf32>
+func.func @other_shape(%x: tensor<?x?xf32>, %shape: tensor<2xi32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dynamic_reshape %x, %shape : (tensor<?x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// One beside an extent of 0: nothing to move, and the unknown extent is the new one.
+// CHECK-LABEL: func.func @other_empty_shape
+// CHECK: tensor.empty(%{{.*}}) : tensor<0x?xf32>
+func.func @other_empty_shape(%x: tensor<0x?xf32>, %shape: tensor<2xi32>) -> tensor<0x?xf32> {
+  %0 = stablehlo.dynamic_reshape %x, %shape : (tensor<0x?xf32>, tensor<2xi32>) -> tensor<0x?xf32>
+  return %0 : tensor<0x?xf32>
+}

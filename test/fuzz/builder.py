@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -46,6 +47,16 @@ class Choices:
 
     def subset(self, items: Iterable[T], percent: int = 50) -> list[T]:
         return [i for i in items if self.chance(percent)]
+
+
+class Random(Choices):
+    """Choices without hypothesis, each for itself; a tenth of the time, and no variations of what went before."""
+
+    def __init__(self, rng: random.Random):
+        self._rng = rng
+
+    def integer(self, low: int, high: int) -> int:
+        return self._rng.randint(low, high) if low < high else low
 
 
 def _any(_: Value) -> bool:

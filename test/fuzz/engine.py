@@ -1,4 +1,8 @@
-"""The loop: hypothesis makes batches of programs, the runner judges them, findings are shrunk and written down."""
+"""The loop: batches of programs are made, the runner judges them, findings are shrunk and written down.
+
+Where findings are shrunk, hypothesis makes the programs; else they are drawn one by one, for hypothesis comes back to
+variations of a program.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,25 @@ import contextlib
 import dataclasses
 import json
 import pickle
+import random
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import hypothesis
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
+from .builder import Random
 from .case import Case, Verdict
-from .families import programs
+from .families import build, programs
 from .program import Program
 from .runner import Runner
 
-#: examples of one run of hypothesis; the next one starts from another seed
+#: batches of one seed
 ROUND = 8
 
 
@@ -98,7 +104,7 @@ class Fuzzer:
     def __init__(self, runner: Runner, families: Sequence[str], batch: int, shrink: float, out: Path | None):
         self.runner, self.batch, self.shrink, self.out = runner, batch, shrink, out
         self.strategy = st.lists(programs(tuple(families)), min_size=1, max_size=batch)
-        self.full = st.lists(programs(tuple(families)), min_size=batch, max_size=batch)
+        self.families = tuple(families)
         self.statistics = Statistics()
         self.findings: list[Finding] = []
         self._seen: set[int] = set()
@@ -134,7 +140,7 @@ class Fuzzer:
                 raise Enough
             cases = [Case.of(p, options) for p in batch]
             if deadline is None:  # hypothesis comes back to what it has made
-                fresh = [i for i, c in enumerate(cases) if c.key not in self._seen]
+                fresh = list({c.key: i for i, c in enumerate(cases) if c.key not in self._seen}.values())
                 batch, cases = [batch[i] for i in fresh], [cases[i] for i in fresh]
                 self._seen.update(c.key for c in cases)
                 if not cases:
@@ -153,20 +159,13 @@ class Fuzzer:
                 deadline = deadline or time.monotonic() + self.shrink
                 raise _EXCEPTIONS[bad[0][1].kind](bad[0][1].message)
 
-        phases = [hypothesis.Phase.generate] + [hypothesis.Phase.shrink] * bool(self.shrink)
-        settings = hypothesis.settings(
-            max_examples=ROUND,
-            database=None,
-            deadline=None,
-            phases=phases,
-            suppress_health_check=list(hypothesis.HealthCheck),
-            report_multiple_bugs=False,
-            verbosity=hypothesis.Verbosity.quiet,
-        )
-        strategy = self.strategy if self.shrink else self.full
-        wrapped = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(test)))
         with contextlib.suppress(Wrong, Failed, Died, Enough, HypothesisException):
-            wrapped()
+            if self.shrink:
+                self._by_hypothesis(seed, test)
+            else:
+                choices = Random(random.Random(seed))
+                for _ in range(ROUND):
+                    test([build(choices, self.families) for _ in range(self.batch)])
         if self.shrink and found:
             kind = found[0].verdict.kind
             found = [min((f for f in found if f.verdict.kind == kind), key=lambda f: len(f.case.text))]
@@ -174,6 +173,18 @@ class Fuzzer:
         for finding in found:
             self.findings.append(finding)
             self._write(finding)
+
+    def _by_hypothesis(self, seed: int, test: Callable[[list[Program]], None]) -> None:
+        settings = hypothesis.settings(
+            max_examples=ROUND,
+            database=None,
+            deadline=None,
+            phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+            suppress_health_check=list(hypothesis.HealthCheck),
+            report_multiple_bugs=False,
+            verbosity=hypothesis.Verbosity.quiet,
+        )
+        hypothesis.seed(seed)(settings(hypothesis.given(self.strategy)(test)))()
 
     def _part(self, program: Program, case: Case, verdict: Verdict) -> tuple[Case, Verdict]:
         """The smallest part of a failing program that fails in the same way."""

@@ -82,7 +82,11 @@ MAX_OPS = 12
 @st.composite
 def programs(draw: Callable[[st.SearchStrategy[Any]], Any], families: Sequence[str] = tuple(FAMILIES)) -> Program:
     """Random programs of 1 to 12 operations of the families."""
-    choices = Choices(draw)
+    return build(Choices(draw), families)
+
+
+def build(choices: Choices, families: Sequence[str]) -> Program:
+    """The program that these choices make."""
     builder = Builder(choices)
     dynamic = "dynamic" in families and choices.chance(20)
     open_to = [f for f in families if f not in (INEXACT if builder.exact else NARROW)]

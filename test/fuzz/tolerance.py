@@ -71,6 +71,7 @@ def _parts(
         # a sum of such numbers may overflow on its way, in one order and not in another
         large = np.maximum(np.abs(hi), finite / u) > top / 64
         undecided = wild | overflow | (np.isfinite(hi) != np.isfinite(b)) | (large & ~np.isfinite(a))
+        undecided |= np.isinf(hi) & np.isfinite(a) & (np.abs(a) > top / 64)
         # and then infinity meets infinity, or not: which of NaN and the infinities comes out says nothing
         undecided |= ~np.isfinite(hi) & ~np.isfinite(a)
         bound = SPREAD * finite + ULPS * u * np.where(np.isfinite(scale), scale, 0.0) + _denormal(element)

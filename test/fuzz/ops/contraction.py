@@ -66,6 +66,18 @@ def dot_general(b: Builder) -> None:
         f"rhs_batching_dimensions = {y_batch}, "
         f"lhs_contracting_dimensions = {contract}, rhs_contracting_dimensions = {y_contract}>"
     )
+    if n == 0 and t.size:  # the interpreter aborts
+        if b.in_region:
+            return
+        zero = t.shaped()
+        value = "(0.0, 0.0)" if element in COMPLEX else "0.0" if is_inexact(element) else "0"
+        name = f"{b.name()}zero"
+        reference = (
+            f"%{name} = stablehlo.constant dense<{value}> : {zero}",
+            f"stablehlo.broadcast_in_dim %{name}, dims = [] : ({zero}) -> {t}",
+        )
+        b.emit(generic("dot_general", [x, y], [t], attributes), [(t, facts)], reference=reference)
+        return
     b.op("dot_general", [x, y], t, facts, attributes, rounds=True, shake=math.sqrt(n) if shake else 0)
 
 

@@ -69,6 +69,9 @@ CHLO = (
 )
 
 
+INTEGRAL = ("floor", "ceil", "round_nearest_even", "round_nearest_afz")
+
+
 def unary(b: Builder) -> None:
     x = b.any((*FLOATS, *INTEGERS, *COMPLEX, *FLOATS8))
     t, f = x.type, x.facts
@@ -88,26 +91,40 @@ def unary(b: Builder) -> None:
         kind = t if name == "negate" else t.of(part(t.element))
         b.op(name, [x], kind, f if name != "negate" else clean)
     else:
-        name = b.c.one_of(
-            ("negate", "abs", "sign", "floor", "ceil", "round_nearest_even", "round_nearest_afz", "sqrt", "is_finite")
-        )
-        if name == "round_nearest_afz" and t.element in FLOATS8:
-            name = "floor"  # the interpreter's answers are NaN
+        name = b.c.one_of(("negate", "abs", "sign", *INTEGRAL, "sqrt", "is_finite"))
         if name == "is_finite":
             b.op(name, [x], t.of("i1"), Facts(f.exact, 1))
+        elif name in INTEGRAL and t.element in FLOATS8 and not b.in_region:
+            _integral8(b, name, x)
         elif name == "sqrt":
             facts = rounded(Facts(f.exact, None, nan=True, bits=False), t.element)
             if facts.exact or not b.exact:
                 b.op(name, [x], t, facts, rounds=True)
             else:
                 b.op("negate", [x], t, clean)
-        elif name in ("negate", "abs"):
-            b.op(name, [x], t, clean)
+        elif name in ("negate", "abs") or (name in INTEGRAL and t.element in FLOATS8):
+            b.op(name if name not in INTEGRAL else "negate", [x], t, clean)
         elif name == "sign":
             b.op(name, [x], t, Facts(f.exact, 1.0, 1.0, f.nan, False))
         else:
             whole = Facts(f.exact, None if f.mag is None else f.mag + 1, 1.0, f.nan, False)
             b.op(name, [x], t, rounded(whole, t.element) if f.mag is not None else dataclasses.replace(clean, mag=None))
+
+
+def _integral8(b: Builder, name: str, x: Value) -> None:
+    """Round an 8-bit float to a whole number; the interpreter, whose answers are NaN, gets it as f32."""
+    t, clean = x.type, dataclasses.replace(x.facts, bits=False)
+    facts = dataclasses.replace(clean, mag=None)
+    if x.facts.mag is not None:
+        facts = rounded(dataclasses.replace(clean, mag=x.facts.mag + 1, step=1.0), t.element)
+    wide = t.of("f32")
+    plain, whole = Value(b.name(), wide, clean), Value(b.name(), wide, clean)
+    reference = (
+        f"%{plain.name} = " + generic("convert", [x], [wide]),
+        f"%{whole.name} = " + generic(name, [plain], [wide]),
+        generic("convert", [whole], [t]),
+    )
+    b.emit(generic(name, [x], [t]), [(t, facts)], reference=reference)
 
 
 def function(b: Builder) -> None:
@@ -118,6 +135,8 @@ def function(b: Builder) -> None:
     name = b.c.one_of(COMPLEX_FUNCTIONS if t.element in COMPLEX else CHLO if chlo else FUNCTIONS)
     if name == "log" and t.element in COMPLEX and (x.facts.mag is not None or x.facts.nan):
         name = "tanh"  # of 0 the interpreter's logarithm has a NaN for its imaginary part
+    if name == "log_plus_one" and t.element in COMPLEX:
+        name = "tanh"  # the interpreter takes the logarithm of 1 + z, and so loses what is small
     facts = Facts(False, None, nan=True, bits=False)
     b.op(f"chlo.{name}" if chlo else name, [x], t, facts, rounds=True)
 

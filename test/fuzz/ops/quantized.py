@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import values
 from ..builder import Builder, generic
 from ..facts import Facts
+from ..program import Value
 from ..tensors import Tensor, limits
 
 _BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
@@ -39,11 +40,11 @@ def chain(b: Builder) -> None:
             name = b.c.one_of(_BINARY)
             types = [t.of(_type(b, storage)) if name == "add" else q.type for _ in range(2)]
             other = b.op("uniform_quantize", [y], types[0], free)
-            q = b.op(name, [q, other], types[1], free)
+            q = _binary(b, name, q, other, types[1])
         elif kind == 1:
             q = b.op(b.c.one_of(_UNARY), [q], q.type, free)
         elif kind == 2:
-            q = b.op("uniform_quantize", [q], t.of(_type(b, storage)), free)
+            q = _requantize(b, q, t.of(_type(b, storage)))
         elif kind == 3 and t.rank:
             p = b.c.permutation(t.rank)
             t = t.shaped(*(t.shape[i] for i in p))
@@ -51,6 +52,31 @@ def chain(b: Builder) -> None:
             q = b.op("transpose", [q], t.of(q.type.element), free, text)
     b.op("uniform_dequantize", [q], t, free)
     _hide(b)
+
+
+def _binary(b: Builder, name: str, x: Value, y: Value, t: Tensor) -> Value:
+    """``name`` of x and y; where their scales are not all one, the interpreter rounds the operands to the result's
+    scale first, so it gets what the specification says: that the operation is one of floats."""
+    reference: tuple[str, ...] = ()
+    if not x.type.element == y.type.element == t.element:
+        wide = t.of("f32")
+        floats = [Value(b.name(), wide, x.facts) for _ in range(3)]
+        first, second, result = (f"%{v.name} = " for v in floats)
+        reference = (
+            first + generic("uniform_dequantize", [x], [wide]),
+            second + generic("uniform_dequantize", [y], [wide]),
+            result + generic(name, floats[:2], [wide]),
+            generic("uniform_quantize", [floats[2]], [t]),
+        )
+    return b.emit(generic(name, [x, y], [t]), [(t, x.facts)], reference=reference)[0]
+
+
+def _requantize(b: Builder, x: Value, t: Tensor) -> Value:
+    """x in another scale; the interpreter multiplies by the quotient of the scales, so it gets the two steps."""
+    plain = Value(b.name(), t.of("f32"), x.facts)
+    first = f"%{plain.name} = " + generic("uniform_dequantize", [x], [plain.type])
+    reference = (first, generic("uniform_quantize", [plain], [t]))
+    return b.emit(generic("uniform_quantize", [x], [t]), [(t, x.facts)], reference=reference)[0]
 
 
 def dot(b: Builder) -> None:
