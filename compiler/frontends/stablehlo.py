@@ -141,6 +141,11 @@ def _parse(data: str | bytes, name: str, context: ir.Context | None) -> ir.Modul
         except InputError as error:
             if "sdy." not in data:
                 raise
+            from kc.frontends._shardy import parse_without_annotations
+
+            plain = parse_without_annotations(data, context, name)
+            if plain is not None:
+                return plain
             raise InputError(
                 f"{name} is in part written in Shardy's dialect (sdy), which is not StableHLO's: lower the function of "
                 'JAX with jax.config.update("jax_use_shardy_partitioner", False)',

@@ -163,6 +163,18 @@ def test_census_of_what_can_be_compiled():
     assert census(stablehlo.load(TEXT)) == []
 
 
+def test_annotations_of_shardy_are_dropped() -> None:
+    """Attributes that only say how a partitioner may share out an op; ops of the dialect are another matter (below)."""
+    module = stablehlo.load(
+        "func.func @main(%x: tensor<4xf32> {sdy.hint = #sdy.anything<x>, kc.name = 1 : i32}) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.negate %x {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i])>} : tensor<4xf32>\n"
+        "  return %0 : tensor<4xf32>\n}"
+    )
+    text = str(module)
+    assert "sdy" not in text and "kc.name" in text and "stablehlo.negate" in text
+
+
+
 def test_shardy_is_told_apart() -> None:
     with pytest.raises(InputError, match=r"Shardy's dialect .*jax_use_shardy_partitioner"):
         stablehlo.load('module {\n  sdy.mesh @m = <["x"=2]>\n  func.func @main() { return }\n}')
