@@ -17,7 +17,6 @@ OPT_LEVELS = ("O0", "O1", "O2", "O3", "codegen-only")
 # Part of every cache key: to be raised when what the worker does with a text changes.
 _GENERATION = "3"
 _PTX_TRIPLE = "nvptx64-nvidia-cuda"
-_SIDE_BY_SIDE = 4  # workers that one compilation uses at most
 _WORTH_A_WORKER = 2500  # characters of LLVM IR (of eight times as many at O0) that are worth a worker of their own
 _Made = TypeVar("_Made")
 
@@ -99,7 +98,7 @@ def _batches(parts: Sequence[tuple[int, str, str]]) -> list[list[int]]:
     """
     costs = sorted(((len(text) / (8 if opt == "O0" else 1), number) for number, text, opt in parts), reverse=True)
     large = sum(cost > _WORTH_A_WORKER for cost, _ in costs)
-    batches: list[list[int]] = [[] for _ in range(max(1, min(large, _SIDE_BY_SIDE)))]
+    batches: list[list[int]] = [[] for _ in range(max(1, min(large, workers.SIDE_BY_SIDE)))]
     loads = [0.0] * len(batches)
     for cost, number in costs:
         least = loads.index(min(loads))
@@ -181,7 +180,7 @@ def many(jobs: Sequence[Callable[[], _Made]]) -> list[_Made]:
         return [job() for job in jobs]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(max_workers=min(len(jobs), _SIDE_BY_SIDE)) as pool:
+    with ThreadPoolExecutor(max_workers=min(len(jobs), workers.SIDE_BY_SIDE)) as pool:
         return list(pool.map(lambda job: job(), jobs))
 
 

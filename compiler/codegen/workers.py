@@ -27,7 +27,9 @@ from typing import Any
 from kc.codegen.worker import pack_message
 from kc.errors import CompileError
 
-_KEEP = 2  # idle children kept; more run at once only when that many threads ask
+#: children that one compilation uses at most: no more than there are processors
+SIDE_BY_SIDE = max(1, min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+_KEEP = max(2, SIDE_BY_SIDE)  # idle children kept, all of a compilation's; more run only when several threads compile
 
 
 _TOO_LONG = "it took longer than the limit (KC_CODEGEN_TIMEOUT, in seconds)"
