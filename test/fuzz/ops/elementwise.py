@@ -135,8 +135,8 @@ def function(b: Builder) -> None:
     name = b.c.one_of(COMPLEX_FUNCTIONS if t.element in COMPLEX else CHLO if chlo else FUNCTIONS)
     if name == "log" and t.element in COMPLEX and (x.facts.mag is not None or x.facts.nan):
         name = "tanh"  # of 0 the interpreter's logarithm has a NaN for its imaginary part
-    if name == "log_plus_one" and t.element in COMPLEX:
-        name = "tanh"  # the interpreter takes the logarithm of 1 + z, and so loses what is small
+    if name in ("log_plus_one", "exponential_minus_one") and t.element in COMPLEX:
+        name = "tanh"  # the interpreter takes log(1 + z) and exp(z) - 1, and so loses what is small
     facts = Facts(False, None, nan=True, bits=False)
     b.op(f"chlo.{name}" if chlo else name, [x], t, facts, rounds=True)
 
