@@ -105,6 +105,7 @@ def scan(
     reverse: bool,
     combine: Combine,
     padded: bool = False,
+    levels: int = 3,
 ) -> list[ir.Value]:
     """Each element combined with ``initial`` and all elements before it (after it when ``reverse``), in order.
 
@@ -115,14 +116,15 @@ def scan(
     Up to ``_BLOCK`` elements are taken one after the other, so that rounding is that of the op's definition. A longer
     axis is cut into blocks that are scanned side by side; the scan of their totals is combined into the blocks after
     (G. Blelloch, "Prefix sums and their applications", 1990): 2 n combinations instead of n, three passes over memory.
+    Of an axis whose size is not known, totals are cut again at most ``levels`` times.
     """
     size = e.dim(inputs[0], axis)
     if padded and initial:
         return _scan_padded(e, inputs, initial, axis, reverse, combine)
     if reverse and initial:  # it comes before everything, and the scan begins at the end
-        rest = scan(e, inputs, [], axis, reverse, combine)
+        rest = scan(e, inputs, [], axis, reverse, combine, levels=levels)
         return _map(e, rest, lambda i, a: combine(i, [*a, *initial]))
-    if isinstance(size, int) and size <= _BLOCK:
+    if size <= _BLOCK if isinstance(size, int) else levels == 0:
         return _sequential(e, inputs, initial, axis, reverse, combine)
     rank, sizes = ranked(inputs[0]).rank, e.dims(inputs[0])
     block = _block(size, _BLOCK if axis < ranked(inputs[0]).rank - 1 else _LAST_BLOCK)
@@ -130,7 +132,7 @@ def scan(
     blocks = [_blocked(e, v, axis, whole, block, reverse) for v in inputs]
     scanned = _sequential(e, blocks, [], axis + 1, reverse, combine)
     totals = [_row(e, v, axis + 1, 0 if reverse else block - 1) for v in scanned]
-    before = scan(e, totals, initial, axis, reverse, combine)
+    before = scan(e, totals, initial, axis, reverse, combine, levels=levels - 1)
     results = [_unblocked(e, v, axis, whole, sizes, reverse, t.type) for v, t in zip(scanned, inputs, strict=True)]
     skipped = e.sub(whole, size) if reverse else 0  # what was put in front
     last = e.sub(e.floordiv(whole, block), 1)

@@ -136,7 +136,7 @@ class ShapeSymbols:
         """From now on ``a`` and ``b`` are taken for the same number."""
         a, b = self.canonical(a), self.canonical(b)
         if a != b and not (isinstance(a, int) and isinstance(b, int)):
-            if isinstance(a, int):
+            if isinstance(a, int) or _mentions(b, a):  # a symbol must not stand for itself
                 a, b = b, a
             self._parent[a] = b
 
@@ -375,6 +375,13 @@ class ShapeSymbols:
         if None in parts:
             return None
         return fold(name, *parts)  # type: ignore[arg-type]
+
+
+def _mentions(symbol: Sym, part: Sym) -> bool:
+    """Whether ``part`` is in ``symbol``, which is another one."""
+    if isinstance(symbol, int) or symbol[0] in ("dim", "elem"):
+        return False
+    return any(inner == part or _mentions(inner, part) for inner in symbol[1:])
 
 
 def _is_small(value: ir.Value) -> bool:
