@@ -113,6 +113,10 @@ class Emulator:
             "_mlir_memref_to_llvm_free": ctypes.CFUNCTYPE(None, ptr)(self._free),
             "kc_gpu_launch": ctypes.CFUNCTYPE(None, *([i64] * 8), ptr)(self._launch),
             "kc_raise": ctypes.CFUNCTYPE(None, ctypes.c_char_p)(lambda message: self.errors.append(message.decode())),
+            # the real one leaves the program; here the sizes always fit, and a failure ends the test
+            "kc_fail_check": ctypes.CFUNCTYPE(None, ctypes.c_char_p, i64, i64)(
+                lambda message, a, b: self.errors.append(message.decode().replace("{0}", str(a)).replace("{1}", str(b)))
+            ),
             # returns its 16 bits in the low half of a vector register, where a float with those bits is returned too
             "__truncsfbf2": ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_float)(_truncate),
             "kc_emulated_barrier": ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait()),
