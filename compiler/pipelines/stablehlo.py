@@ -11,7 +11,10 @@ PHASES: tuple[Phase, ...] = (
         start="stablehlo",
         end="stablehlo",
         pipeline="builtin.module("
-        "kc-flatten-tuples,kc-expand-manual-sharding,kc-decompose-custom-calls,func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-inline-async,kc-decompose-deprecated,kc-legalize-dynamism,kc-check-shapes,kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,kc-widen-chlo,cse)",
+        "kc-flatten-tuples,kc-expand-manual-sharding,kc-decompose-custom-calls,"
+        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-inline-async,kc-decompose-deprecated,"
+        "kc-legalize-dynamism,kc-check-shapes,"
+        "kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,kc-widen-chlo,cse)",
     ),
     Phase(
         name="stablehlo-to-linalg",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from kc.bindings import ir
 from kc.passes.conversion._emit import Emitter, Index, int_type
-from kc.rewrite import walk_ops
 
 PREFIX = "kc_check_"
+#: on an op that stands for another one: the name that messages use
+ORIGIN = "kc.origin"
 
 
 class Checks:
@@ -56,17 +57,3 @@ class Checks:
 def is_check(op: ir.Operation) -> bool:
     """Whether ``op`` is a call that ``Checks`` made."""
     return op.name == "func.call" and ir.FlatSymbolRefAttr(op.attributes["callee"]).value.startswith(PREFIX)
-
-
-def declarations(module: ir.Operation) -> dict[str, ir.Operation]:
-    """The functions that stand for checks, by name."""
-    found = {}
-    for view in module.regions[0].blocks[0].operations:
-        if "kc.check" in view.operation.attributes:
-            found[ir.StringAttr(view.operation.attributes["sym_name"]).value] = view.operation
-    return found
-
-
-def calls(module: ir.Operation) -> list[ir.Operation]:
-    """All checks of a module."""
-    return [op for op in walk_ops(module, "func.call") if is_check(op)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kc.bindings import ir
 from kc.passes.conversion._attrs import ints
+from kc.passes.conversion._checks import ORIGIN
 from kc.passes.conversion._emit import element, shape_of, tensor_type
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op
@@ -70,7 +71,7 @@ def _make(
     op: ir.Operation, name: str, operands: list[ir.Value], type_: ir.Type, attributes: dict[str, ir.Attribute]
 ) -> ir.Value:
     if name == "stablehlo.dynamic_broadcast_in_dim":
-        attributes = {**attributes, "kc.origin": ir.StringAttr.get(op.name)}
+        attributes = {**attributes, ORIGIN: ir.StringAttr.get(op.name)}
     return ir.Operation.create(
         name, results=[type_], operands=operands, attributes=attributes, loc=op.location, ip=ir.InsertionPoint(op)
     ).result

@@ -8,11 +8,10 @@ from typing import ClassVar
 from kc.bindings import ir
 from kc.diagnostics import location_of
 from kc.pass_base import Pass, PassContext
-from kc.passes.conversion._checks import Checks
+from kc.passes.conversion._checks import ORIGIN, Checks
 from kc.passes.conversion._emit import Emitter
 from kc.passes.conversion._shape_rules import Rule, rules
 from kc.passes.conversion._shapes import ShapeSymbols, Sym
-from kc.passes.conversion.legalize_dynamism import ORIGIN
 from kc.rewrite import walk_ops
 
 #: ops whose results take their sizes from values, so that no operand need have an unknown size

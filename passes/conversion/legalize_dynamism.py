@@ -9,14 +9,12 @@ from typing import ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.conversion._attrs import integer, ints
-from kc.passes.conversion._checks import Checks
+from kc.passes.conversion._checks import ORIGIN, Checks
 from kc.passes.conversion._chlo_broadcast import expand as expand_broadcast
 from kc.passes.conversion._emit import Emitter, shape_of
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
 
-#: on an op that stands for another one: the name that messages use
-ORIGIN = "kc.origin"
 _REWRITTEN = ("stablehlo.broadcast_in_dim", "stablehlo.reshape", "stablehlo.set_dimension_size")
 
 #: op -> the first of its operands that hold sizes, indices or padding; all later ones do, too
