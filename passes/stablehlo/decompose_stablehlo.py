@@ -9,6 +9,7 @@ from typing import ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
 from kc.passes.stablehlo._scan_loop import scan_loop
+from kc.passes.stablehlo._build import Builder
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
 
@@ -104,14 +105,7 @@ class _BatchNorm:
     def _make(
         self, name: str, operands: list[ir.Value], type_: ir.Type, attributes: dict[str, ir.Attribute] | None = None
     ) -> ir.Value:
-        return ir.Operation.create(
-            f"stablehlo.{name}",
-            results=[type_],
-            operands=operands,
-            attributes=attributes or {},
-            loc=self.op.location,
-            ip=ir.InsertionPoint(self.op),
-        ).result
+        return Builder(self.op).make(name, operands, type_, attributes)
 
     def _op(self, name: str, *operands: ir.Value) -> ir.Value:
         return self._make(name, list(operands), operands[0].type)
