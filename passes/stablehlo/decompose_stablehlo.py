@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
-from kc.passes.stablehlo._scan_loop import scan_loop
 from kc.passes.stablehlo._build import Builder
+from kc.passes.stablehlo._scan_loop import scan_loop
 from kc.passes.stablehlo._sizes import Sizes
 from kc.rewrite import replace_op, walk_ops
 
