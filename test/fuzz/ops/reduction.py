@@ -10,7 +10,7 @@ import numpy as np
 from ..builder import Builder, ints
 from ..facts import Facts, join, product, rounded, total
 from ..program import Value
-from ..tensors import COMPLEX, FLOATS, INTEGERS, Dyn, dtype, is_inexact, is_integer
+from ..tensors import COMPLEX, FLOATS, INTEGERS, Dyn, dtype, finfo, is_inexact, is_integer
 from .regions import arg_best, combiner, selector
 
 REDUCIBLE = (*FLOATS, *INTEGERS, "i1", *COMPLEX)
@@ -33,15 +33,20 @@ def monoid(b: Builder, x: Value, init: Facts, n: int) -> tuple[str, Facts, bool]
         return name, either, False
     if name in ("and", "or", "xor"):
         return name, Facts(either.exact, None), False
+    power = init
+    if name == "multiply" and is_inexact(element):
+        for _ in range(n):
+            power = product(power, x.facts)
+            # a product that overflows on its way, and a zero: NaN or zero by the order in which they meet
+            if power.mag is None or power.mag > float(finfo(element).max):
+                name = "add"
+                break
     if name == "add":
         facts = rounded(total(x.facts.scaled(n), init), element, single=False)
+    elif is_inexact(element):
+        facts = rounded(power, element, single=False)
     else:
         facts = Facts(either.exact, None)
-        if is_inexact(element):
-            power = init
-            for _ in range(min(n, 60)):
-                power = product(power, x.facts)
-            facts = rounded(power, element, single=False)
     if element in COMPLEX and name == "multiply":
         facts = facts.inexact()
     if is_inexact(element) and not facts.exact:
