@@ -11,7 +11,9 @@ In vector form a leaf may still return a scalar (a broadcast operand): ops whose
 and a scalar that meets a vector is broadcast then.
 
 Numerics: with ``widen`` (default) ``f16`` and ``bf16`` values live as ``f32`` between the load and ``narrow``. An
-explicit ``arith.truncf`` to a half type still rounds, and the value is extended again.
+explicit ``arith.truncf`` to a half type still rounds, and the value is extended again. So do the products inside a long
+chain of products (a power by repeated squaring): each further one multiplies the errors of those before it, and what
+the program says and what it would be without rounding are far apart.
 """
 from __future__ import annotations
 
@@ -23,6 +25,8 @@ from kc.bindings import ir
 from kc.kernels.expr import Acc, Apply, Const, Expr, Index, Load, Reduce, walk
 
 HALF = frozenset({"f16", "bf16"})
+#: products of products of half types, so many deep, round each
+_CHAIN = 3
 _FORMATS = {"f64": (64, 52), "f32": (32, 23), "f16": (16, 10), "bf16": (16, 7)}  # bits, mantissa bits
 
 Leaf = Callable[[Expr], Any]
@@ -164,11 +168,15 @@ class Emitter:
         self.widening = widen
         self.memo: dict[int, Any] = {} if memo is None else memo
         self._keep: list[Expr] = []  # ids in ``memo`` stay valid while their nodes live
+        self._rounding: set[int] = set()  # ids of nodes whose values round to their half type
 
     def __call__(self, root: Expr) -> Any:
         """The value of ``root`` (half types as f32 when widening); a scalar if no leaf under it is a vector."""
         self._keep.append(root)
-        for node in _pending(root, self.memo):
+        pending = _pending(root, self.memo)
+        if self.widening:
+            self._rounding |= _chained_products(pending)
+        for node in pending:
             self.memo[id(node)] = self._emit(node)
         return self.memo[id(root)]
 
@@ -206,11 +214,16 @@ class Emitter:
             if node.op == "arith.extf" and source in HALF:
                 return args[0] if node.type == "f32" else self._convert("arith.extf", args[0], node.type, lanes)
             if node.op == "arith.truncf" and node.type in HALF:
-                return self.ops.widen(self.ops.narrow(args[0], node.type), node.type)
+                return self._rounded(args[0], node.type)
             if node.op == "arith.bitcast" and (source in HALF or node.type in HALF):
                 bits = self.ops.half_bits(args[0], source) if source in HALF else args[0]
                 return self.ops.half_from_bits(bits, node.type) if node.type in HALF else bits
-        return self.ops.create(node.op, args, self.ops.type(self._type(node.type), lanes), attributes)
+        value = self.ops.create(node.op, args, self.ops.type(self._type(node.type), lanes), attributes)
+        return self._rounded(value, node.type) if id(node) in self._rounding else value
+
+    def _rounded(self, value: Any, half: str) -> Any:
+        """``value``, which is wide, rounded to the half type and extended again."""
+        return self.ops.widen(self.ops.narrow(value, half), half)
 
     def _convert(self, name: str, value: Any, type_text: str, lanes: int | None) -> Any:
         return self.ops.create(name, [value], self.ops.type(type_text, lanes))
@@ -233,6 +246,24 @@ def _pending(root: Expr, memo: dict[int, Any]) -> list[Expr]:
         if isinstance(node, Apply):
             stack.extend((child, False) for child in reversed(node.args))
     return result
+
+
+def _chained_products(nodes: list[Expr]) -> set[int]:
+    """Ids of the products of half types in ``nodes`` (operands first) that belong to chains of ``_CHAIN`` and more."""
+    depth: dict[int, int] = {}
+    chained: list[Expr] = []
+    for node in nodes:
+        if isinstance(node, Apply) and node.op == "arith.mulf" and node.type in HALF:
+            depth[id(node)] = 1 + max(depth.get(id(arg), 0) for arg in node.args)
+            if depth[id(node)] >= _CHAIN:
+                chained.append(node)
+    found: set[int] = set()
+    while chained:
+        node = chained.pop()
+        if id(node) not in found:
+            found.add(id(node))
+            chained += [arg for arg in getattr(node, "args", ()) if id(arg) in depth]
+    return found
 
 
 def loads(*roots: Expr) -> list[Load]:

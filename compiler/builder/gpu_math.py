@@ -154,14 +154,16 @@ class DeviceEmitter(Emitter):
 
     def _apply(self, node: Apply) -> Any:
         if node.op == "arith.truncf" and node.type in HALF and self._type(node.args[0].type) == "f32":
-            rounded = narrow(Value(self.memo[id(node.args[0])]), node.type)
-            return widen(rounded, node.type).ssa
+            return self._rounded(self.memo[id(node.args[0])], node.type)
         kind = self._type(node.type)
         if kind in ("f32", "f64"):
             result = self._float(node, kind)
             if result is not None:
                 return result.ssa
         return super()._apply(node)
+
+    def _rounded(self, value: Any, half: str) -> Any:
+        return widen(narrow(Value(value), half), half).ssa
 
     def _float(self, node: Apply, kind: str) -> Value | None:
         args = [Value(self.memo[id(arg)]) for arg in node.args]

@@ -121,3 +121,25 @@ def test_four_bit_integers():
     np.testing.assert_array_equal(narrow.astype(np.int32), values)
     back = run(elementwise("i4", "i32", "%r = arith.extsi %v : i4 to i32"), values.astype(ml_dtypes.int4))
     np.testing.assert_array_equal(back, values)
+
+
+@pytest.mark.parametrize("half", ["bf16", "f16"])
+@pytest.mark.parametrize("rows", ["?", "3"])
+def test_a_power_rounds_every_product(half: str, rows: str) -> None:
+    """x^15: without rounding in between, the last digits are others than those the program asks for."""
+    import kc
+
+    t = f"tensor<{rows}x700x{half}>"
+    program = kc.compile(f"""
+func.func @main(%x: {t}) -> {t} {{
+  %2 = stablehlo.multiply %x, %x : {t}
+  %3 = stablehlo.multiply %2, %x : {t}
+  %6 = stablehlo.multiply %3, %3 : {t}
+  %12 = stablehlo.multiply %6, %6 : {t}
+  %15 = stablehlo.multiply %12, %3 : {t}
+  return %15 : {t}
+}}""")
+    dtype = ml_dtypes.bfloat16 if half == "bf16" else np.float16
+    x = np.random.default_rng(0).uniform(0.7, 1.4, (3, 700)).astype(dtype)
+    cube = x * x * x
+    np.testing.assert_array_equal(program(x)[0], (cube * cube) * (cube * cube) * cube)
