@@ -17,6 +17,7 @@ _EXPORTS = {
     "Pass": "kc.pass_base:Pass",
     "PassContext": "kc.pass_base:PassContext",
     "PassManager": "kc.pass_manager:PassManager",
+    "agent": "kc.agents.base:agent",
     "KcError": "kc.errors:KcError",
 }
 _MODULES = ("agents", "bindings", "errors", "levels", "passes", "pipelines", "rewrite", "runtime", "targets", "torch")
