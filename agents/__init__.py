@@ -9,7 +9,9 @@ from typing import Any
 
 _EXPORTS = {
     "Agent": "kc.agents.base:Agent",
+    "ArgumentContract": "kc.agents.contract:ArgumentContract",
     "Budget": "kc.agents.base:Budget",
+    "Contract": "kc.agents.contract:Contract",
     "Match": "kc.agents.base:Match",
     "Observation": "kc.agents.protocol:Observation",
     "Proposal": "kc.agents.protocol:Proposal",
