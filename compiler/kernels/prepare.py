@@ -52,11 +52,15 @@ def _split_pads(function: ir.Operation) -> None:
             filled = named.fill(value, empty)
             dynamic_of = lambda items: [item for item in items if not isinstance(item, int)]  # noqa: E731
             static_of = lambda items: [item if isinstance(item, int) else DYNAMIC for item in items]  # noqa: E731
-            inserted = tensor.insert_slice(
-                source, filled, dynamic_of(low_values), dynamic_of(extents), [],
-                static_of(low_values), static_of(extents), [1] * shape.rank,
-            )  # fmt: skip
-        op.results[0].replace_all_uses_with(inserted)
+            padded = filled
+            # a source that would begin where the result ends is empty, and MLIR takes its slice for out of bounds
+            if all(low < size or shape.is_dynamic_dim(axis) for axis, (low, size) in enumerate(
+                    zip(static["static_low"], shape.shape, strict=True))):
+                padded = tensor.insert_slice(
+                    source, filled, dynamic_of(low_values), dynamic_of(extents), [],
+                    static_of(low_values), static_of(extents), [1] * shape.rank,
+                )  # fmt: skip
+        op.results[0].replace_all_uses_with(padded)
         op.erase()
 
 

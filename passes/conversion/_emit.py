@@ -358,7 +358,7 @@ class Emitter:
     ) -> ir.Value:
         """``tensor.extract_slice``; the slice must be in bounds. Sizes follow ``type_`` where it is static."""
         sizes = [s if known is None else known for s, known in zip(sizes, shape_of(type_), strict=True)]
-        if 0 in shape_of(type_):  # of a tensor without elements MLIR takes even offset 0 for out of bounds
+        if _is_empty(type_, tensor, offsets):
             return self.empty(type_, sizes)
         return self._slice("tensor.extract_slice", [tensor], offsets, sizes, strides, type_)
 
@@ -371,7 +371,7 @@ class Emitter:
         strides: Sequence[Index],
     ) -> ir.Value:
         sizes = [s if known is None else known for s, known in zip(sizes, shape_of(source), strict=True)]
-        if 0 in shape_of(source):
+        if _is_empty(source.type, dest, offsets):
             return dest
         return self._slice("tensor.insert_slice", [source, dest], offsets, sizes, strides, dest.type)
 
@@ -500,6 +500,14 @@ class Emitter:
             ["parallel"] * rank,
             lambda e, _: [body(e, [e.linalg_index(d) for d in range(rank)])],
         )[0]
+
+
+def _is_empty(piece: ir.Type, whole: ir.Value, offsets: Sequence[Index]) -> bool:
+    """Whether a slice in bounds has no elements; MLIR takes a slice that begins where its tensor ends for an error."""
+    return 0 in shape_of(piece) or any(
+        isinstance(offset, int) and extent is not None and offset >= extent
+        for offset, extent in zip(offsets, shape_of(whole), strict=True)
+    )
 
 
 def mark_nest(results: Sequence[ir.Value], depth: int, mark: str) -> None:

@@ -119,6 +119,8 @@ def pad(
     whole = len(known) == 3 * len(sizes)
     if whole and all(isinstance(n, int) for n in sizes) and not all(sizes):  # an empty operand: nothing to insert
         return e.splat(type_, extents, value)
+    if any(isinstance(lo, int) and isinstance(x, int) and lo >= x for lo, x in zip(low, extents, strict=True)):
+        return e.splat(type_, extents, value)  # the operand would begin where the result ends
     if whole and all(n >= 0 for n in known) and not any(interior):
         return _tensor_pad(e, operand, value, type_, low, high)  # type: ignore[arg-type]
     # the elements from first to last (inclusive) of each axis land inside of the result

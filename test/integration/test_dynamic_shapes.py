@@ -183,6 +183,18 @@ def test_sizes_beyond_counting() -> None:
             kc.compile(main(body))(*arguments)
 
 
+def test_nothing_stands_where_a_known_size_ends() -> None:
+    """An operand of unknown size that can only be empty: MLIR takes its slice, which begins at the end, for an error."""
+    joined = kc.compile(main("(%a: tensor<2xf32>, %b: tensor<?xf32>) -> tensor<2xf32> { %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<2xf32>, tensor<?xf32>) -> tensor<2xf32> return %0 : tensor<2xf32> }"))
+    np.testing.assert_array_equal(joined(ramp(2), ramp(0))[0], ramp(2))
+    with pytest.raises(ExecutionError, match="result has size 3, its type says 2"):
+        joined(ramp(2), ramp(1))
+    padded = kc.compile(main("(%a: tensor<?xf32>, %v: tensor<f32>) -> tensor<2xf32> { %0 = stablehlo.pad %a, %v, low = [2], high = [0], interior = [0] : (tensor<?xf32>, tensor<f32>) -> tensor<2xf32> return %0 : tensor<2xf32> }"))
+    np.testing.assert_array_equal(padded(ramp(0), np.float32(7))[0], [7, 7])
+    tensor_pad = kc.compile(main("(%a: tensor<?xf32>) -> tensor<2xf32> { %c = arith.constant 7.0 : f32 %0 = tensor.pad %a low[2] high[0] { ^bb0(%i: index): tensor.yield %c : f32 } : tensor<?xf32> to tensor<2xf32> return %0 : tensor<2xf32> }"))
+    np.testing.assert_array_equal(tensor_pad(ramp(0))[0], [7, 7])
+
+
 def test_batch_norms_of_unknown_size() -> None:
     text = main("""(%x: tensor<?x?xf32>, %s: tensor<?xf32>, %o: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) {
   %0:3 = "stablehlo.batch_norm_training"(%x, %s, %o) <{epsilon = 0.0 : f32, feature_index = 1 : i64}> : (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>)
