@@ -25,8 +25,8 @@ from kc.bindings import ir
 from kc.kernels.expr import Acc, Apply, Const, Expr, Index, Load, Reduce, walk
 
 HALF = frozenset({"f16", "bf16"})
-#: products of products of half types, so many deep, round each
-_CHAIN = 3
+#: products of products of half types, so many deep, round each (a GELU has three)
+_CHAIN = 4
 _FORMATS = {"f64": (64, 52), "f32": (32, 23), "f16": (16, 10), "bf16": (16, 7)}  # bits, mantissa bits
 
 Leaf = Callable[[Expr], Any]
