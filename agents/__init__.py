@@ -12,6 +12,8 @@ _EXPORTS = {
     "ArgumentContract": "kc.agents.contract:ArgumentContract",
     "Budget": "kc.agents.base:Budget",
     "Contract": "kc.agents.contract:Contract",
+    "Ledger": "kc.agents.ledger:Ledger",
+    "LedgerError": "kc.agents.ledger:LedgerError",
     "Match": "kc.agents.base:Match",
     "Observation": "kc.agents.protocol:Observation",
     "Proposal": "kc.agents.protocol:Proposal",
