@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "run a program or an artifact on given or generated inputs",
     "translate": "convert between forms: StableHLO artifact, LLVM IR, PTX, assembly, object",
     "census": "list every operation that a target cannot compile, before lowering starts",
+    "agents": "look into ledgers: why each kernel is what it is, what changed; prune and export them; list agents",
 }
 
 

@@ -1,0 +1,158 @@
+"""A ledger in words, for people: why each region is what it is."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kc.agents.ledger.diff import Change, newest, text_diff
+from kc.agents.ledger.lines import Attempt, Region
+from kc.agents.ledger.stale import why_stale
+
+_INDENT = "  "
+
+
+def headline(attempt: Attempt) -> str:
+    """``@kernel_0 (linalg, contraction, cpu)``."""
+    facts = [attempt.level, attempt.kind, attempt.target]
+    return f"@{attempt.name} ({', '.join(fact for fact in facts if fact)})"
+
+
+def answer(attempt: Attempt) -> str:
+    """What was proposed, in a few words: ``schedule {tile = [8, 8]}``, ``cuda source of 40 lines``."""
+    proposal = attempt.proposal
+    if proposal is None:
+        return "no proposal"
+    words = str(proposal.get("kind", "?"))
+    if proposal.get("knobs"):
+        words += " {" + ", ".join(f"{k} = {v}" for k, v in proposal["knobs"].items()) + "}"
+    if proposal.get("library"):
+        words += f" {proposal['library']}"
+    if proposal.get("parameters"):
+        words += " {" + ", ".join(f"{k} = {v}" for k, v in proposal["parameters"].items()) + "}"
+    for key in ("ir", "source", "script"):
+        if proposal.get(key):
+            level = f" at {proposal['level']}" if key == "ir" and proposal.get("level") else ""
+            words += f"{level} ({len(str(proposal[key]).splitlines())} lines)"
+    if proposal.get("assumes"):
+        words += f", assuming {', '.join(proposal['assumes'])}"
+    if proposal.get("guard"):
+        words += f", where {proposal['guard']}"
+    return words
+
+
+def timing(verdict: dict[str, Any] | None) -> str | None:
+    """``12.0 µs → 8.0 µs (1.50x, 95 % 1.45…1.55), roofline 2.0 µs``; None when nothing was timed."""
+    figures = (verdict or {}).get("timing") or {}
+    if figures.get("original_us") is None or figures.get("proposal_us") is None:
+        return None
+    words = f"{figures['original_us']:.4g} µs → {figures['proposal_us']:.4g} µs"
+    inside = []
+    if figures.get("speedup") is not None:
+        inside.append(f"{figures['speedup']:.3g}x")
+    if figures.get("interval"):
+        low, high = figures["interval"][:2]
+        inside.append(f"95 % {low:.3g}…{high:.3g}")
+    if inside:
+        words += f" ({', '.join(inside)})"
+    if figures.get("roofline_us") is not None:
+        words += f", roofline {figures['roofline_us']:.4g} µs"
+    return words
+
+
+def explain(history: Sequence[Attempt], region: Region | None = None, *, ir: bool = False) -> Iterator[str]:
+    """Lines that say why one region is what it is. ``history``: all its attempts, oldest first, at least one."""
+    last = history[-1]
+    settled = newest(history)
+    settling = next((a for a in reversed(settled) if a.outcome == "accepted"), settled[-1] if settled else None)
+    yield f"{headline(settling or last)}  {last.identity[:12]}"
+    if region is not None:
+        yield from _region(region)
+    if settling is None:
+        yield f"{_INDENT}stays as the compiler has it: none of {_count(history, 'proposal')} was accepted"
+    elif settling.outcome == "declined":
+        tried = sum(a.outcome == "rejected" for a in history)
+        why = "had no proposal" if not tried else f"had no further proposal after {tried} rejected"
+        yield f"{_INDENT}stays as the compiler has it: {_who(settling)} {why}"
+    else:
+        yield f"{_INDENT}is {answer(settling)}, by {_who(settling)} at {settling.at}, {settling.time[:19]} UTC"
+        yield from _verdict(settling)
+    if settling is not None and why_stale(settling):
+        yield f"{_INDENT}stale: {why_stale(settling)}"
+    if ir and settling is not None and settling.proposal is not None:
+        for key in ("ir", "source", "script"):
+            if settling.proposal.get(key):
+                yield from (f"{_INDENT * 2}| {line}" for line in str(settling.proposal[key]).splitlines())
+    others = [a for a in history if a is not settling and a.outcome != "declined"]
+    if others:
+        yield f"{_INDENT}besides, {_count(others, 'proposal')}:"
+    for attempt in others:
+        yield f"{_INDENT * 2}{answer(attempt)}, by {_who(attempt)}: {outcome(attempt)}"
+
+
+def outcome(attempt: Attempt) -> str:
+    """``accepted``, or the reason's code, its message and the witness."""
+    verdict = attempt.verdict or {}
+    if attempt.outcome == "accepted":
+        shown = timing(verdict)
+        return f"accepted{f', {shown}' if shown else ''}"
+    if attempt.outcome == "declined":
+        return "no proposal"
+    return f"rejected, {verdict.get('reason', '?')}: {verdict.get('message', '')}".rstrip(": ")
+
+
+def _region(region: Region) -> Iterator[str]:
+    facts = []
+    if region.flops is not None:
+        facts.append(f"{region.flops:.4g} flops")
+    if region.bytes is not None:
+        facts.append(f"{region.bytes:.4g} bytes")
+    if region.roofline_us is not None:
+        facts.append(f"at least {region.roofline_us:.4g} µs")
+    if facts:
+        yield f"{_INDENT}one run: {', '.join(facts)}"
+    if region.default:
+        words = ", ".join(f"{k} = {v}" for k, v in region.default.items())
+        yield f"{_INDENT}kc by itself: {words}"
+
+
+def _verdict(attempt: Attempt) -> Iterator[str]:
+    verdict = attempt.verdict or {}
+    if (attempt.proposal or {}).get("rationale"):
+        yield f"{_INDENT}because: {attempt.proposal['rationale']}"  # type: ignore[index]
+    passed = [f"{gate} {seconds:.3g} s" for gate, seconds in (verdict.get("seconds") or {}).items()]
+    if passed:
+        yield f"{_INDENT}gates passed: {', '.join(passed)}; {verdict.get('runs', 0)} runs"
+    errors = verdict.get("errors") or {}
+    if errors:
+        yield f"{_INDENT}errors: {', '.join(f'{name} {value:.4g}' for name, value in errors.items())}"
+    shown = timing(verdict)
+    if shown:
+        yield f"{_INDENT}time: {shown}, on {attempt.machine.get('gpu') or attempt.machine.get('cpu', '?')}"
+
+
+def changed(change: Change, *, ir: bool = False) -> Iterator[str]:
+    """Lines that say what changed of one region."""
+    old, new = change.old, change.new
+    yield f"{headline(new or old)}: {_WHAT[change.what]}"  # type: ignore[arg-type]
+    for sign, attempt in (("-", old), ("+", new)):
+        if attempt is not None:
+            yield f"{sign} {answer(attempt)}, by {_who(attempt)}: {outcome(attempt)}"
+    if ir:
+        yield from (f"{_INDENT}{line}" for line in text_diff(change))
+
+
+_WHAT = {
+    "added": "settled on the right only",
+    "removed": "settled on the left only",
+    "region": "the region itself changed (IR, contract, target or options)",
+    "answer": "another answer",
+    "verdict": "the same answer, judged anew",
+}
+
+
+def _who(attempt: Attempt) -> str:
+    return f"{attempt.agent} {attempt.agent_version}"
+
+
+def _count(things: Sequence[object], name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
