@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 REGISTRY: dict[str, str] = {
+    "kc-bind-answers": "kc.passes.linalg.bind_answers:BindAnswers",
     "kc-bind-host-calls": "kc.passes.linalg.bind_host_calls:BindHostCalls",
     "kc-bind-impls": "kc.passes.loops.bind_impls:BindImpls",
     "kc-check-shapes": "kc.passes.conversion.check_shapes:CheckShapes",
@@ -60,6 +61,7 @@ REGISTRY: dict[str, str] = {
     "kc-own-results": "kc.passes.loops.own_results:OwnResults",
     "kc-part-readers": "kc.passes.loops.part_readers:PartReaders",
     "kc-pin-destinations": "kc.passes.linalg.pin_destinations:PinDestinations",
+    "kc-place-answers": "kc.passes.loops.place_answers:PlaceAnswers",
     "kc-plan-memory": "kc.passes.loops.plan_memory:PlanMemory",
     "kc-propagate-reshapes": "kc.passes.linalg.propagate_reshapes:PropagateReshapes",
     "kc-schedule-cpu": "kc.passes.linalg.schedule_cpu:ScheduleCpu",

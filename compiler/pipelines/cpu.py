@@ -46,12 +46,13 @@ PHASES: tuple[Phase, ...] = (
         start="loops",
         end="loops",
         pipeline="builtin.module("
-        "kc-bind-impls,kc-plan-memory,"
+        "kc-place-answers,kc-bind-impls,kc-plan-memory,"
         "func.func(linalg-generalize-named-ops),"
         "func.func(kc-linalg-to-loops{grain=<grain> min-work=<min-work> strict-fp=<strict-fp>},"
         "kc-expand-copies{grain=<grain> min-work=<min-work>}),"
         "kc-lower-asserts,kc-lower-size-checks,canonicalize,cse,func.func(loop-invariant-code-motion))",
         defaults=(("grain", "16384"), ("min-work", "131072"), ("strict-fp", "false")),
+        asks=True,
     ),
     Phase(
         name="cpu-scalars",
@@ -80,5 +81,6 @@ PHASES: tuple[Phase, ...] = (
         "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},convert-to-llvm,"
         "kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
         defaults=(("x86", "1"), ("brief", "16384")),
+        asks=True,
     ),
 )

@@ -9,7 +9,7 @@ CLEAN_UP = Phase(
     start="linalg",
     end="linalg",
     pipeline="builtin.module("
-    "kc-expand-switches,kc-legalize-selects,func.func(convert-elementwise-to-linalg),canonicalize,cse,"
+    "kc-bind-answers,kc-expand-switches,kc-legalize-selects,func.func(convert-elementwise-to-linalg),canonicalize,cse,"
     "func.func(kc-propagate-reshapes),canonicalize,cse)",
 )
 
@@ -20,6 +20,7 @@ FORM_KERNELS = Phase(
     end="linalg",
     pipeline="builtin.module(kc-form-kernels{max-ops=<max-ops> max-operands=<max-operands>},canonicalize,symbol-dce)",
     defaults=(("max-ops", "256"), ("max-operands", "32")),
+    asks=True,
 )
 
 PHASES: tuple[Phase, ...] = (CLEAN_UP, FORM_KERNELS)

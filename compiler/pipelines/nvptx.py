@@ -38,6 +38,7 @@ PHASES: tuple[Phase, ...] = (
         "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
         "func.func(ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification),"
         "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
+        asks=True,
     ),
     Phase(
         name="gpu-map",
@@ -45,7 +46,7 @@ PHASES: tuple[Phase, ...] = (
         start="loops",
         end="gpu",
         pipeline="builtin.module("
-        "kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},"
+        "kc-place-answers,kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},"
         "kc-lower-asserts,kc-lower-size-checks,"
         "func.func(linalg-generalize-named-ops,scf-forall-to-parallel,loop-invariant-code-motion,"
         "kc-convert-linalg-to-gpu{block=<block>},kc-convert-loops-to-gpu{block=<block>}),"
@@ -60,6 +61,7 @@ PHASES: tuple[Phase, ...] = (
         pipeline="builtin.module("
         "gpu-launch-sink-index-computations,gpu-kernel-outlining,gpu.module(canonicalize,cse),"
         "kc-gpu-merge-kernels,symbol-dce)",
+        asks=True,
     ),
     Phase(
         name="gpu-device",
@@ -89,5 +91,6 @@ PHASES: tuple[Phase, ...] = (
         "arith-expand{include-bf16=1},convert-arith-to-llvm,convert-index-to-llvm,"
         "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
         "convert-cf-to-llvm,convert-func-to-llvm,kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
+        asks=True,
     ),
 )

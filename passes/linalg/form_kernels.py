@@ -67,7 +67,7 @@ class FormKernels(Pass):
             if "sym_name" in inner.attributes
         }
         for function in walk_ops(op, ["func.func"]):
-            if len(function.regions[0].blocks) == 0 or {"kc.kernel", "kc.impl"} & set(function.attributes):
+            if len(function.regions[0].blocks) == 0 or {"kc.kernel", "kc.impl", "kc.answer"} & set(function.attributes):
                 continue
             if len(function.regions[0].blocks) > 1:
                 ctx.error(function, "kernels can be formed only in structured control flow (scf), not between blocks")

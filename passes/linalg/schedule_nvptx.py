@@ -13,9 +13,6 @@ from kc.rewrite import walk_ops
 from kc.schedules.gpu.composite import pick_any
 from kc.schedules.gpu.features import Features
 
-_MULTIPROCESSORS = {"sm_80": 108, "sm_86": 84, "sm_89": 142}
-_SHARED_KIB = {"sm_80": 163, "sm_86": 99, "sm_89": 99}
-
 
 @dataclasses.dataclass(frozen=True)
 class ScheduleNvptx(Pass):
@@ -55,13 +52,9 @@ class ScheduleNvptx(Pass):
     shared_kib: int = 0
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
-        features = Features(
-            self.chip,
-            self.multiprocessors or _MULTIPROCESSORS.get(self.chip, 132),
-            (self.shared_kib or _SHARED_KIB.get(self.chip, 227)) << 10,
-        )
+        features = Features.of_chip(self.chip, self.multiprocessors, self.shared_kib)
         for function in walk_ops(op, "func.func"):
-            if "kc.kernel" not in function.attributes or "kc.impl" in function.attributes:
+            if "kc.kernel" not in function.attributes or {"kc.impl", "kc.answer"} & set(function.attributes):
                 continue
             kernel = analyze(function)
             if isinstance(kernel, General):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+_MULTIPROCESSORS = {"sm_80": 108, "sm_86": 84, "sm_89": 142}
+_SHARED_KIB = {"sm_80": 163, "sm_86": 99, "sm_89": 99}
+
 
 @dataclasses.dataclass(frozen=True)
 class Features:
@@ -13,6 +16,15 @@ class Features:
     chip: str = "sm_90a"
     multiprocessors: int = 132
     shared: int = 232448
+
+    @classmethod
+    def of_chip(cls, chip: str, multiprocessors: int = 0, shared_kib: int = 0) -> Features:
+        """Those of a chip; what is 0 is that of the usual product with that chip."""
+        return cls(
+            chip,
+            multiprocessors or _MULTIPROCESSORS.get(chip, 132),
+            (shared_kib or _SHARED_KIB.get(chip, 227)) << 10,
+        )
 
     @property
     def compute(self) -> int:

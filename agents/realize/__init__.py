@@ -1,0 +1,28 @@
+"""Proposals made running parts of a program: IR of a lower level, schedules, device code, libraries, other compilers.
+
+``realize`` turns a proposal for a region into code at some level of the ladder; ``splice`` puts that on the region's
+function; ``knobs`` lists what a schedule lets one choose; ``build`` compiles a region alone, with or without a
+proposal; ``pack`` makes a folder that judges a proposal on a machine with a GPU and without MLIR.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_EXPORTS = {
+    "KnobSpace": "kc.agents.realize.knob_space:KnobSpace",
+    "Realized": "kc.agents.realize.realized:Realized",
+    "RealizeError": "kc.agents.realize.realized:RealizeError",
+    "build": "kc.agents.realize.building:build",
+    "knobs": "kc.agents.realize.knob_space:knobs",
+    "pack": "kc.agents.realize.packing:pack",
+    "realize": "kc.agents.realize.dispatch:realize",
+    "splice": "kc.agents.realize.realized:splice",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        module, _, attribute = _EXPORTS[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    raise AttributeError(f"module 'kc.agents.realize' has no attribute {name!r}")
