@@ -5,6 +5,9 @@
 ``unsupported`` (an op or type that this executor cannot run: never an accept) or ``compile`` (the lowering failed).
 What a call does wrong is in its outcome; after a ``fault`` the next call still runs. Native code runs in this very
 process, so callers put a process around it; a proposal that damages the process ends it.
+
+At level stablehlo two engines round differently: ``engine(original, proposal)`` picks one for both, to be put into
+``Checks.engine``.
 """
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ _EXPORTS = {
     "Fault": "kc.agents.execution.calls:Fault",
     "Finding": "kc.agents.execution.calls:Finding",
     "Outcome": "kc.agents.execution.calls:Outcome",
+    "engine": "kc.agents.execution.graph:engine",
     "run": "kc.agents.execution.runner:run",
 }
 

@@ -9,6 +9,8 @@ import numpy as np
 #: what a function may do with an argument: read it; write it whole (its bytes are uninitialised at entry); update it
 Role = Literal["in", "out", "inout"]
 Order = Literal["forward", "reversed", "interleaved"]
+#: at level stablehlo: StableHLO's reference interpreter, or kc's road to linalg and on
+Engine = Literal["interpreter", "road"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +44,10 @@ class Checks:
     instrument: bool = False
     #: in which order the iterations of parallel loops run
     order: Order = "forward"
+    #: at level stablehlo; None: as the module wants it. Original and proposal must have the same: see ``engine``
+    engine: Engine | None = None
+    #: bytes to which each argument's buffer is aligned; None: to its elements and no better
+    alignments: tuple[int, ...] | None = None
     #: pages of ``in`` buffers cannot be written: a write ends the call with ``Outcome.fault``
     protect: bool = True
     #: wall time of one call, and bytes that it may hold allocated at one time
@@ -55,8 +61,8 @@ class Checks:
 class Finding:
     """One thing that an instrumented run saw.
 
-    ``kind``: ``bounds``, ``uninitialised``, ``read-only``, ``freed`` (use after free), ``race``, ``barrier``, ``shuffle``,
-    ``fence``.
+    ``kind``: ``bounds``, ``uninitialised``, ``read-only``, ``freed`` (use after free), ``race``, ``barrier``,
+    ``shuffle``, ``fence``.
     """
 
     kind: str
@@ -77,7 +83,8 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values, without what is empty."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(self).items() if v not in ("", ())}
+        given = {k: v for k, v in dataclasses.asdict(self).items() if v not in ("", ())}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""Buffers for arguments: poisoned margins, gaps between elements, pages that may not be touched or not be written."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+from typing import Any
+
+import numpy as np
+
+from kc.agents.execution.calls import Call, Role
+
+#: bytes on each side of a buffer that must stay as they are
+MARGIN = 1024
+_PAGE = mmap.PAGESIZE
+_NONE, _READ, _READ_WRITE = 0, mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE
+
+
+@functools.lru_cache(maxsize=1)
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return libc
+
+
+class Buffer:
+    """Memory of one argument: margins and pages that may not be touched on both sides.
+
+    Addresses are aligned to ``alignment`` and, unless a guard page wants it otherwise, to no larger power of two:
+    code that takes a better alignment for granted fails. ``strided`` puts a gap after each element.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], call: Call, strided: bool, alignment: int = 0):
+        self.shape, self.dtype, self.poison = shape, dtype, call.poison
+        item = dtype.itemsize
+        self.gap = 2 if strided and shape else 1
+        stored = (*shape[:-1], shape[-1] * self.gap) if shape else ()
+        self.bytes = int(np.prod(stored, dtype=np.int64)) * item
+        alignment = max(alignment, item & -item)
+        body = -(-(self.bytes + 2 * MARGIN + 2 * max(alignment, 64)) // _PAGE) * _PAGE
+        self._map = mmap.mmap(-1, body + 2 * _PAGE)
+        whole = np.frombuffer(self._map, np.uint8)
+        self._low, self._body = whole.ctypes.data + _PAGE, body
+        for start in (self._low - _PAGE, self._low + body):
+            self._protect(start, _PAGE, _NONE)
+        self.raw = whole[_PAGE : _PAGE + body]
+        self.raw[:] = call.poison
+        self.low = self._place(call.guard, alignment)
+        self.high = self.low + self.bytes
+        cells = self.raw[self.low : self.high].view(f"V{item}").reshape(stored)
+        self.view = cells[..., :: self.gap] if self.gap > 1 else cells
+
+    def _place(self, guard: str, alignment: int) -> int:
+        """Offset of the first element."""
+        if guard == "before":
+            return 0  # pages are aligned to anything
+        if guard == "after":
+            return (self._body - self.bytes) // alignment * alignment
+        start = -(-MARGIN // (2 * alignment)) * 2 * alignment
+        return start + alignment  # an odd multiple
+
+    def _protect(self, start: int, size: int, rights: int) -> None:
+        if _libc().mprotect(start, size, rights):
+            raise OSError(ctypes.get_errno(), "mprotect")
+
+    @property
+    def address(self) -> int:
+        """Of the first element."""
+        return self._low + self.low
+
+    def contains(self, address: int) -> bool:
+        """Whether ``address`` lies in the buffer's pages or the guard pages beside them."""
+        return self._low - _PAGE <= address < self._low + self._body + _PAGE
+
+    def offset(self, address: int) -> int:
+        """Of ``address`` from the first element, in bytes."""
+        return address - self.address
+
+    def put(self, array: np.ndarray) -> None:
+        """Write the elements."""
+        values = np.ascontiguousarray(array, self.dtype).reshape(self.shape)
+        self.view[...] = values.view(self.view.dtype) if self.shape else values.reshape(1).view(self.view.dtype)[0]
+
+    def get(self) -> np.ndarray:
+        """A copy of the elements."""
+        values = np.ascontiguousarray(self.view).reshape(-1)
+        if self.dtype == np.bool_:  # any odd byte is true: bytes that nobody wrote are no bool
+            return (values.view(np.uint8) & 1).astype(np.bool_).reshape(self.shape)
+        return values.view(self.dtype).reshape(self.shape)
+
+    def bytes_of(self) -> bytes:
+        """All bytes, gaps included."""
+        return self.raw[self.low : self.high].tobytes()
+
+    def protect(self) -> None:
+        """Make the pages read-only."""
+        self._protect(self._low, self._body, _READ)
+
+    def unprotect(self) -> None:
+        """Undo ``protect``."""
+        self._protect(self._low, self._body, _READ_WRITE)
+
+    def intact(self) -> bool:
+        """Whether margins and gaps are as they were."""
+        if (self.raw[: self.low] != self.poison).any() or (self.raw[self.high :] != self.poison).any():
+            return False
+        valid = self.valid()
+        return valid is None or bool((self.raw[self.low : self.high][valid == 0] == self.poison).all())
+
+    def valid(self) -> np.ndarray | None:
+        """A byte per byte: 1 where an element lies; None when that is everywhere."""
+        if self.gap == 1:
+            return None
+        item = self.dtype.itemsize
+        pattern = np.repeat(np.array([1, 0], np.uint8), item)
+        return np.ascontiguousarray(np.tile(pattern, self.bytes // (2 * item)))
+
+    def descriptor(self) -> ctypes.Array[ctypes.c_int64]:
+        """A memref's descriptor: allocated and aligned pointer, offset, sizes, strides (in elements)."""
+        strides = [1] * len(self.shape)
+        for axis in range(len(self.shape) - 1, -1, -1):
+            last = axis == len(self.shape) - 1
+            strides[axis] = self.gap if last else strides[axis + 1] * self.shape[axis + 1]
+        words = (self.address, self.address, 0, *self.shape, *strides)
+        return (ctypes.c_int64 * len(words))(*words)
+
+
+def writable(role: Role) -> bool:
+    """Whether a buffer of that role may be written."""
+    return role != "in"

@@ -1,0 +1,86 @@
+"""From a level down to the LLVM dialect, with nothing clever on the way: sequential loops, no schedules, no fast math.
+
+Original and proposal go down the same road, so that a difference between them is theirs. Mathematical functions are
+expanded by kc's own pass, whose scalar and vector forms give the same bits; LLVM contracts nothing into FMAs that the
+IR does not (its default, ``-fp-contract=on``, concerns ``llvm.fmuladd`` only).
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kc.agents.execution.calls import Order
+from kc.agents.execution.errors import ExecutionError
+from kc.agents.execution.signature import argument_attributes, main_of
+from kc.errors import KcError
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+_BUFFERIZE = (
+    "convert-tensor-to-linalg,func.func(linalg-generalize-named-ops),empty-tensor-to-alloc-tensor,"
+    "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map "
+    "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},canonicalize,cse,"
+    "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
+    "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref"
+)
+_LOOPS = (
+    "kc-bind-impls,func.func(linalg-generalize-named-ops),func.func(convert-linalg-to-loops),func.func(scf-forall-to-parallel),"
+    "lower-affine"
+)
+_SCALARS = (
+    "func.func(convert-vector-to-scf),func.func(math-expand-ops{ops=ctlz}),kc-expand-math{target=cpu},"
+    "convert-complex-to-standard,"
+    "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
+    "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},canonicalize,kc-expand-small-floats,"
+    "arith-expand{include-bf16=1}"
+)
+_LLVM = (
+    "kc-lower-asserts,kc-lower-size-checks,memref-expand,expand-strided-metadata,lower-affine,canonicalize,cse,"
+    "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,arith-expand,"
+    "finalize-memref-to-llvm{use-generic-functions=1},convert-to-llvm,reconcile-unrealized-casts"
+)
+
+
+def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Order = "forward") -> list[str]:
+    """Take ``module`` (changed in place) from ``level`` to the LLVM dialect; ``@main`` gets its C interface.
+
+    With ``instrument``: the places that instrumented code names, in order (see ``kc-instrument-accesses``). Raises
+    ExecutionError when a pass fails.
+    """
+    from kc.pass_manager import run_pipeline
+
+    _prepare(module)
+    steps = {"linalg": [_BUFFERIZE, _LOOPS], "loops": [_LOOPS], "llvm": []}[level]
+    if order != "forward":
+        steps.append(f"kc-permute-iterations{{order={order}}}")
+    if instrument:
+        steps.append("kc-instrument-accesses")
+    if level != "llvm":
+        steps += [_SCALARS, _LLVM]
+    for step in steps:
+        try:
+            run_pipeline(module, f"builtin.module({step})")
+        except KcError as error:
+            raise ExecutionError("compile", f"the module cannot be lowered: {error}") from error
+    return []
+
+
+def _prepare(module: ir.Module) -> None:
+    """Give ``@main`` a C interface, its tensors to be left unwritten, and nothing of the contract."""
+    from kc.bindings import ir
+
+    main = main_of(module)
+    with module.context, ir.Location.unknown():
+        kind = ir.TypeAttr(main.attributes["function_type"]).value
+        inputs = ir.FunctionType(kind).inputs if main.name == "func.func" else []
+        entries = argument_attributes(main, len(inputs))
+        for attributes, text in zip(entries, map(str, inputs), strict=True):
+            for name in [n for n in attributes if n.startswith("kc.")]:
+                del attributes[name]
+            if text.startswith("tensor"):
+                attributes.setdefault("bufferization.writable", ir.BoolAttr.get(False))
+        if inputs:
+            main.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(a) for a in entries])
+        for name in [n for n in main.attributes if n.startswith("kc.")]:
+            del main.attributes[name]
+        main.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()

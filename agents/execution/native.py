@@ -1,0 +1,268 @@
+"""Levels linalg, loops and llvm: compiled for this machine, called with watched buffers."""
+from __future__ import annotations
+
+import ctypes
+import re
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kc.agents.execution import library
+from kc.agents.execution.buffers import Buffer, writable
+from kc.agents.execution.calls import Call, Checks, Fault, Outcome
+from kc.agents.execution.errors import ExecutionError
+from kc.agents.execution.signature import Kind, Signature
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+_GUARDS = {"none": 0, "before": 1, "after": 2}
+_KNOWN = re.compile(
+    r"(_mlir_memref_to_llvm_(aligned_alloc|alloc|free)|memrefCopy|kc_fail_check|kc_raise|kc_shadow_\w+|abort"
+    r"|(a?(sin|cos|tan)h?|atan2|exp|exp2|expm1|log|log2|log10|log1p|pow|fmod|sqrt|cbrt|erfc?|fma|fabs|ceil|floor|trunc"
+    r"|round|roundeven|rint|nearbyint|copysign|fm(ax|in)|ldexp|hypot)f?)$"
+)
+_HEAP = ((1, "red-zone"), (2, "wrong-free"), (4, "use-after-free"))
+
+
+def run(text: str, level: str, calls: Sequence[Call], checks: Checks) -> Iterator[Outcome]:
+    """See ``kc.agents.execution``."""
+    from kc.context import make_context, parse_module
+
+    program = Program(parse_module(text, make_context(), "module"), level, checks)
+    for call in calls:
+        yield program.call(call)
+
+
+class Program:
+    """A module (changed) compiled once, to be called often. ``signature``: what its values are, if not what it says."""
+
+    def __init__(self, module: ir.Module, level: str, checks: Checks, signature: Signature | None = None):
+        from kc.agents.execution.lowering import lower
+        from kc.bindings import execution_engine
+
+        self.level, self.checks = level, checks
+        self.signature = signature or Signature.of(module, checks.roles)
+        self.library = library.load()
+        self.sites = lower(module, level, instrument=checks.instrument, order=checks.order)
+        _check_symbols(module)
+        ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)
+        try:
+            self._engine = execution_engine.ExecutionEngine(
+                module, opt_level=1 if checks.instrument else 2, shared_libs=[str(library.path())]
+            )
+            self._entry = self._engine.raw_lookup("_mlir_ciface_main")
+        except RuntimeError as error:
+            raise ExecutionError("compile", f"no machine code: {error}") from None
+        if not self._entry:
+            raise ExecutionError("compile", "no machine code: a symbol is missing")
+
+    def call(self, call: Call) -> Outcome:
+        """Call ``@main`` once."""
+        frame = _Frame(self.signature, call, self.checks)
+        self.library.kc_checked_begin(call.poison, _GUARDS[call.guard], self.checks.allocation)
+        report = library.Report()
+        frame.protect()
+        started = time.perf_counter()
+        self.library.kc_checked_call(self._entry, frame.pointers(), self.checks.seconds, ctypes.byref(report))
+        seconds = time.perf_counter() - started
+        frame.unprotect()
+        heap = (ctypes.c_int64 * 4)()
+        fault = None if report.code == library.ENDED else self._fault(report, frame)
+        results = frame.results() if fault is None else ()  # before the heap is looked at: they may lie in it
+        self.library.kc_checked_heap(heap)
+        return Outcome(
+            results=results,
+            fault=fault,
+            mutated=frame.mutated(),
+            outside=frame.outside(),
+            leaked=heap[1] if self.level != "linalg" and fault is None else 0,
+            heap=tuple(name for bit, name in _HEAP if heap[0] & bit),
+            peak=heap[2],
+            seconds=seconds,
+        )
+
+    def _fault(self, report: library.Report, frame: _Frame) -> Fault:
+        message = report.message.decode(errors="replace")
+        if report.code == library.TIME:
+            return Fault("time", f"ran for more than {self.checks.seconds:g} s of CPU time")
+        if report.code == library.ALLOCATION:
+            return Fault("allocation", message)
+        if report.code == library.CHECK:
+            return Fault("abort", message)
+        number = signal.Signals(report.signal).name
+        if report.stack:
+            return Fault("stack", "the stack has no more room")
+        if report.signal == signal.SIGFPE:
+            return Fault("arithmetic", "a division of integers trapped")
+        if report.signal in (signal.SIGABRT, signal.SIGILL, signal.SIGTRAP):
+            return Fault("abort", f"the code ended itself ({number})")
+        verb = "wrote" if report.write else "read"
+        for position, buffer in frame.buffers():
+            if buffer.contains(report.address):
+                offset = buffer.offset(report.address)
+                where = f"byte {offset} of argument {position}, whose buffer has {buffer.bytes}"
+                if 0 <= offset < buffer.bytes:
+                    return Fault("read-only", f"wrote {where} and may not be written", position)
+                return Fault("bounds", f"{verb} {where}", position)
+        allocation = self.library.kc_checked_guarded(report.address)
+        if allocation >= 0:
+            return Fault("bounds", f"{verb} beside the allocation number {allocation}")
+        return Fault("memory", f"{verb} address {report.address:#x}, which is nobody's ({number})")
+
+
+def _check_symbols(module: ir.Module) -> None:
+    """Code under test may call what kc gives it and the C library's mathematics, nothing else of this process."""
+    from kc.bindings import ir
+
+    for op in module.body.operations:
+        operation = op.operation
+        if operation.name not in ("llvm.func", "llvm.mlir.global") or len(operation.regions[0].blocks):
+            continue
+        name = ir.StringAttr(operation.attributes["sym_name"]).value
+        if "value" not in operation.attributes and not _KNOWN.match(name):
+            raise ExecutionError("unsupported", f"uses '@{name}', which no executor provides", operation.name)
+
+
+class _Frame:
+    """The buffers and pointers of one call."""
+
+    def __init__(self, signature: Signature, call: Call, checks: Checks):
+        if len(call.arguments) != len(signature.arguments):
+            raise ValueError(f"{len(call.arguments)} arguments for the {len(signature.arguments)} of @main")
+        self.signature, self.given = signature, call
+        self.shared = dict(call.aliases)
+        self._buffers: list[Buffer | None] = []
+        self._values: list[np.ndarray | None] = []
+        for position, (kind, array) in enumerate(zip(signature.arguments, call.arguments, strict=True)):
+            buffer, value = None, None
+            if kind.form == "scalar":
+                value = np.array(array).astype(kind.dtype).reshape(1).copy()
+            elif position in self.shared:
+                buffer = self._buffers[self.shared[position]]
+            else:
+                _fits(kind, array, position)
+                aligned = checks.alignments[position] if checks.alignments else 0
+                buffer = Buffer(array.shape, kind.dtype, call, call.strided and kind.strided, aligned)
+                if signature.roles[position] != "out":
+                    buffer.put(array)
+            self._buffers.append(buffer)
+            self._values.append(value)
+        self._before = {p: b.bytes_of() for p, b in self.buffers() if self._read_only(p)}
+        self._protected = checks.protect
+        self._result, self._leading = _result_area(signature.results)
+
+    def buffers(self) -> Iterator[tuple[int, Buffer]]:
+        """Each buffer once, with the first argument that it is."""
+        for position, buffer in enumerate(self._buffers):
+            if buffer is not None and position not in self.shared:
+                yield position, buffer
+
+    def _read_only(self, position: int) -> bool:
+        sharing = [position, *(j for j, i in self.shared.items() if i == position)]
+        return not any(writable(self.signature.roles[p]) for p in sharing)
+
+    def protect(self) -> None:
+        """Take the right to write from what may only be read."""
+        for position, buffer in self.buffers():
+            if self._protected and self._read_only(position):
+                buffer.protect()
+
+    def unprotect(self) -> None:
+        """Undo ``protect``."""
+        for _, buffer in self.buffers():
+            buffer.unprotect()
+
+    def pointers(self) -> Any:
+        """What the packed interface of ``@main`` takes: the address of each argument of its C interface."""
+        self._kept: list[Any] = []
+        addresses: list[int] = []
+        if self._leading:
+            addresses.append(self._indirect(ctypes.addressof(self._result)))
+        for buffer, value in zip(self._buffers, self._values, strict=True):
+            if buffer is None:
+                assert value is not None
+                addresses.append(value.ctypes.data)
+            else:
+                descriptor = buffer.descriptor()
+                self._kept.append(descriptor)
+                addresses.append(self._indirect(ctypes.addressof(descriptor)))
+        if self._result is not None and not self._leading:
+            addresses.append(ctypes.addressof(self._result))
+        packed = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+        self._kept.append(packed)
+        return packed
+
+    def _indirect(self, address: int) -> int:
+        cell = ctypes.c_void_p(address)
+        self._kept.append(cell)
+        return ctypes.addressof(cell)
+
+    def results(self) -> tuple[np.ndarray, ...]:
+        """Copies of the function's results, then of the buffers that it may write."""
+        found = []
+        at = 0 if self._result is None else ctypes.addressof(self._result)
+        for kind in self.signature.results:
+            at = -(-at // _alignment(kind)) * _alignment(kind)
+            found.append(_read_result(kind, at))
+            at += _size(kind)
+        for position, buffer in enumerate(self._buffers):
+            if buffer is not None and writable(self.signature.roles[position]):
+                found.append(buffer.get())
+        return tuple(found)
+
+    def mutated(self) -> tuple[int, ...]:
+        """Arguments that may only be read and have changed."""
+        return tuple(p for p, b in self.buffers() if p in self._before and b.bytes_of() != self._before[p])
+
+    def outside(self) -> tuple[int, ...]:
+        """Arguments beside whose elements a byte has changed."""
+        return tuple(p for p, b in self.buffers() if not b.intact())
+
+
+def _fits(kind: Kind, array: np.ndarray, position: int) -> None:
+    if kind.form == "pointer":
+        return
+    if len(kind.shape) != array.ndim or any(w not in (None, g) for w, g in zip(kind.shape, array.shape, strict=True)):
+        raise ValueError(f"argument {position} has shape {array.shape}, its type is {kind.text}")
+
+
+def _alignment(kind: Kind) -> int:
+    if kind.form != "scalar":
+        return 8
+    return kind.dtype.itemsize // 2 if kind.dtype.kind == "c" else kind.dtype.itemsize
+
+
+def _size(kind: Kind) -> int:
+    return kind.dtype.itemsize if kind.form == "scalar" else 8 * (3 + 2 * len(kind.shape))
+
+
+def _result_area(results: Sequence[Kind]) -> tuple[Any, bool]:
+    """Memory for the results, and whether its address is the first argument (structs) or the last (one scalar)."""
+    if not results:
+        return None, False
+    leading = len(results) > 1 or results[0].form != "scalar" or results[0].dtype.kind == "c"
+    return ctypes.create_string_buffer(sum(_size(k) + 16 for k in results)), leading
+
+
+def _read_result(kind: Kind, at: int) -> np.ndarray:
+    item = kind.dtype.itemsize
+    if kind.form == "scalar":
+        return np.frombuffer(ctypes.string_at(at, item), kind.dtype).reshape(()).copy()
+    rank = len(kind.shape)
+    words = (ctypes.c_int64 * (3 + 2 * rank)).from_address(at)
+    shape, strides = tuple(words[3 : 3 + rank]), tuple(words[3 + rank :])
+    if any(extent < 0 or extent > 1 << 40 for extent in shape):
+        raise ExecutionError("compile", f"a result has the shape {shape}")
+    if 0 in shape:
+        return np.zeros(shape, kind.dtype)
+    span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    raw = np.frombuffer(ctypes.string_at(words[1] + words[2] * item, span * item), np.uint8).view(f"V{item}")
+    view = np.lib.stride_tricks.as_strided(raw, shape, tuple(s * item for s in strides))
+    flat = np.ascontiguousarray(view).reshape(-1)
+    if kind.dtype == np.bool_:
+        return (flat.view(np.uint8) & 1).astype(np.bool_).reshape(shape)
+    return flat.view(kind.dtype).reshape(shape).copy()

@@ -1,0 +1,326 @@
+// Shadow memory: what an instrumented run tells of every access, and the tree of parallel iterations that finds races.
+//
+// Iterations run one after the other. Two of them may run at once if the paths that lead to them in the tree part at
+// the same parallel loop. Per byte one writer, one reader and one atomic update are remembered, and a remembered one is
+// replaced only by one that comes after it for certain: that finds a race on a byte if there is any (Feng and
+// Leiserson, "Efficient detection of determinacy races in Cilk programs", 1997).
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <tuple>
+
+#include "checked.h"
+
+namespace {
+
+constexpr int kIndices = 4;
+enum class Mode : int32_t { read, write, atomic };
+enum class Sort : int32_t { bounds, row, uninitialised, read_only, freed, race };
+using kc::kInitialised;
+using kc::kValid;
+
+struct Site {
+  int32_t mode;  // a Mode
+  int32_t bytes; // of one element
+  int32_t lanes; // consecutive elements
+};
+
+struct Finding {
+  int32_t sort, site, other_site, block_kind;
+  int64_t block_number, block_site, offset, size;
+  int64_t iteration[kIndices], other_iteration[kIndices];
+};
+
+struct Node {
+  uint32_t parent, instance, depth;
+  int64_t iteration[kIndices];
+};
+
+struct Shadow {
+  std::vector<Site> sites;
+  std::vector<Finding> findings;
+  std::set<std::tuple<int32_t, int32_t, int32_t, int32_t, int64_t>> told;
+  std::vector<Node> nodes{Node{}, Node{}}; // 0 is nobody, 1 the code outside of parallel loops
+  std::vector<std::pair<uint32_t, uint32_t>> forks; // (instance, node that forked), innermost last
+  uint32_t current = 1, instances = 0;
+  size_t limit = 64;
+};
+
+Shadow shadow;
+
+bool may_run_at_once(uint32_t a, uint32_t b) {
+  const auto &nodes = shadow.nodes;
+  if (a == b || !a || !b)
+    return false;
+  while (nodes[a].depth > nodes[b].depth)
+    a = nodes[a].parent;
+  while (nodes[b].depth > nodes[a].depth)
+    b = nodes[b].parent;
+  if (a == b)
+    return false; // one is inside of the other: before the loop starts or after it has ended
+  while (nodes[a].parent != nodes[b].parent) {
+    a = nodes[a].parent;
+    b = nodes[b].parent;
+  }
+  return nodes[a].instance == nodes[b].instance;
+}
+
+void tell(Sort sort, int32_t site, const kc::Block *block, int64_t offset, int64_t size, kc::Touch other = {0, -1}) {
+  kc::Unbroken guard;
+  int64_t number = block ? block->number : -1;
+  int32_t kind = block ? static_cast<int32_t>(block->kind) : -1;
+  if (shadow.findings.size() >= shadow.limit ||
+      !shadow.told.insert({static_cast<int32_t>(sort), site, other.site, kind, number}).second)
+    return;
+  Finding finding{};
+  finding.sort = static_cast<int32_t>(sort);
+  finding.site = site;
+  finding.other_site = other.site;
+  finding.block_kind = kind;
+  finding.block_number = number;
+  finding.block_site = block ? block->site : -1;
+  finding.offset = offset;
+  finding.size = size;
+  std::memcpy(finding.iteration, shadow.nodes[shadow.current].iteration, sizeof(finding.iteration));
+  std::memcpy(finding.other_iteration, shadow.nodes[other.node].iteration, sizeof(finding.iteration));
+  shadow.findings.push_back(finding);
+}
+
+std::vector<uint8_t> &state_of(kc::Block &block) {
+  if (block.state.empty() && block.size) {
+    kc::Unbroken guard;
+    block.state.assign(static_cast<size_t>(block.size), kValid);
+  }
+  return block.state;
+}
+
+// Remembers the current iteration, unless the one that is there may run beside it: that one keeps the place.
+void remember(kc::Touch &touch, int32_t site) {
+  if (!may_run_at_once(touch.node, shadow.current))
+    touch = {shadow.current, site};
+}
+
+void races(kc::Block &block, Mode mode, int32_t site, int64_t offset, int64_t size) {
+  if (block.cells.empty()) {
+    kc::Unbroken guard;
+    block.cells.resize(static_cast<size_t>(block.size));
+  }
+  auto against = [&](const kc::Touch &touch) {
+    if (may_run_at_once(touch.node, shadow.current))
+      tell(Sort::race, site, &block, offset, size, touch);
+  };
+  for (int64_t at = offset; at < offset + size; ++at) {
+    kc::Cell &cell = block.cells[static_cast<size_t>(at)];
+    against(cell.writer);
+    if (mode != Mode::read)
+      against(cell.reader);
+    if (mode != Mode::atomic)
+      against(cell.atomic);
+    remember(mode == Mode::read ? cell.reader : mode == Mode::write ? cell.writer : cell.atomic, site);
+  }
+}
+
+// One access of `size` bytes at `offset` from the start of the block that `base` lies in.
+void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t size) {
+  kc::Block *block = kc::find(base);
+  if (!block) {
+    tell(Sort::bounds, site, nullptr, from_base, size);
+    return;
+  }
+  int64_t offset = static_cast<int64_t>(base - block->start) + from_base;
+  if (offset < 0 || size > block->size - offset) {
+    tell(Sort::bounds, site, block, offset, size);
+    return;
+  }
+  if (block->freed)
+    tell(Sort::freed, site, block, offset, size);
+  if (mode != Mode::read && block->read_only)
+    tell(Sort::read_only, site, block, offset, size);
+  auto &state = state_of(*block);
+  bool valid = true, initialised = true;
+  for (int64_t at = offset; at < offset + size; ++at) {
+    uint8_t &byte = state[static_cast<size_t>(at)];
+    valid = valid && (byte & kValid);
+    initialised = initialised && (byte & kInitialised);
+    if (mode != Mode::read)
+      byte |= kInitialised;
+  }
+  if (!valid)
+    tell(Sort::bounds, site, block, offset, size);
+  else if (mode != Mode::write && !initialised)
+    tell(Sort::uninitialised, site, block, offset, size);
+  if (shadow.current != 1 && !block->freed)
+    races(*block, mode, site, offset, size);
+}
+
+struct Descriptor {
+  uintptr_t base;
+  int64_t offset;
+  const int64_t *sizes, *strides;
+};
+
+Descriptor read(int64_t rank, const void *words) {
+  auto *word = static_cast<const int64_t *>(words);
+  return {static_cast<uintptr_t>(word[1]), word[2], word + 3, word + 3 + rank};
+}
+
+// What is known of one byte moves with it: a copy of what nobody wrote is no use of it.
+void move_state(uintptr_t from_base, int64_t from, uintptr_t to_base, int64_t to, int64_t bytes) {
+  kc::Block *source = kc::find(from_base), *target = kc::find(to_base);
+  if (!source || !target)
+    return;
+  from += static_cast<int64_t>(from_base - source->start);
+  to += static_cast<int64_t>(to_base - target->start);
+  if (from < 0 || to < 0 || from + bytes > source->size || to + bytes > target->size)
+    return;
+  auto &read = state_of(*source), &written = state_of(*target);
+  for (int64_t i = 0; i < bytes; ++i)
+    if (!(read[static_cast<size_t>(from + i)] & kInitialised))
+      written[static_cast<size_t>(to + i)] &= static_cast<uint8_t>(~kInitialised);
+}
+
+} // namespace
+
+namespace kc {
+
+void reset_shadow() {
+  auto sites = std::move(shadow.sites);
+  size_t limit = shadow.limit;
+  shadow = Shadow();
+  shadow.sites = std::move(sites);
+  shadow.limit = limit;
+}
+
+} // namespace kc
+
+// --- called by instrumented code -------------------------------------------------------------------------------
+
+// An access at site `site`: to `offset` elements after `base`, the aligned pointer of the memref's descriptor.
+// `inside`: whether each index is within its dimension.
+KC_CHECKED_EXPORT void kc_shadow_access(int64_t site, uintptr_t base, int64_t offset, int64_t inside) {
+  const Site &known = shadow.sites[static_cast<size_t>(site)];
+  int64_t size = int64_t{known.bytes} * known.lanes;
+  if (!inside) {
+    kc::Block *block = kc::find(base);
+    tell(Sort::row, static_cast<int32_t>(site), block,
+         (block ? static_cast<int64_t>(base - block->start) : 0) + offset * known.bytes, size);
+  }
+  touch(static_cast<Mode>(known.mode), static_cast<int32_t>(site), base, offset * known.bytes, size);
+}
+
+// memref.copy: two unranked memrefs. The site is that of the read, the next one that of the write.
+KC_CHECKED_EXPORT void kc_shadow_copy(int64_t site, int64_t rank, const void *source, int64_t, const void *target) {
+  Descriptor from = read(rank, source), to = read(rank, target);
+  int64_t bytes = shadow.sites[static_cast<size_t>(site)].bytes;
+  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
+  for (int64_t d = 0; d < rank; ++d)
+    if (from.sizes[d] <= 0)
+      return;
+  for (;;) {
+    int64_t read_at = from.offset, written_at = to.offset;
+    for (int64_t d = 0; d < rank; ++d) {
+      read_at += index[static_cast<size_t>(d)] * from.strides[d];
+      written_at += index[static_cast<size_t>(d)] * to.strides[d];
+    }
+    kc::Block *block = kc::find(from.base);
+    int64_t offset = block ? static_cast<int64_t>(from.base - block->start) + read_at * bytes : -1;
+    if (block && offset >= 0 && offset + bytes <= block->size) { // reads what nobody wrote without a word
+      auto &state = state_of(*block);
+      auto *first = state.data() + offset;
+      std::vector<uint8_t> before(first, first + bytes);
+      for (int64_t i = 0; i < bytes; ++i)
+        first[i] |= kInitialised;
+      touch(Mode::read, static_cast<int32_t>(site), from.base, read_at * bytes, bytes);
+      std::copy(before.begin(), before.end(), first);
+    } else {
+      touch(Mode::read, static_cast<int32_t>(site), from.base, read_at * bytes, bytes);
+    }
+    touch(Mode::write, static_cast<int32_t>(site) + 1, to.base, written_at * bytes, bytes);
+    move_state(from.base, read_at * bytes, to.base, written_at * bytes, bytes);
+    int64_t d = rank - 1;
+    for (; d >= 0 && ++index[static_cast<size_t>(d)] == from.sizes[d]; --d)
+      index[static_cast<size_t>(d)] = 0;
+    if (d < 0)
+      return;
+  }
+}
+
+// An allocation came from `site`; with `scratch` it stands for one on the stack.
+KC_CHECKED_EXPORT void kc_shadow_made(int64_t site, uintptr_t base, int64_t scratch) {
+  kc::Block *block = kc::find(base);
+  if (!block)
+    return;
+  block->site = site;
+  if (scratch)
+    kc::not_to_be_freed(*block);
+}
+
+// A global of `bytes` bytes; `state`: 0 not initialised, 1 initialised, 2 constant.
+KC_CHECKED_EXPORT void kc_shadow_global(int64_t site, uintptr_t base, int64_t bytes, int64_t state) {
+  kc::Block *block = kc::find(base);
+  if (block && block->start == base && block->kind == kc::Kind::constant)
+    return;
+  kc::Unbroken guard;
+  kc::Block made{};
+  made.start = base;
+  made.size = bytes;
+  made.kind = kc::Kind::constant;
+  made.number = made.site = site;
+  made.read_only = state == 2;
+  made.state.assign(static_cast<size_t>(bytes), state ? kValid | kInitialised : kValid);
+  kc::enter(std::move(made));
+}
+
+// A parallel loop starts; kc_shadow_iteration starts each of its iterations, kc_shadow_join ends the loop.
+KC_CHECKED_EXPORT void kc_shadow_fork() {
+  kc::Unbroken guard;
+  shadow.forks.emplace_back(++shadow.instances, shadow.current);
+}
+
+KC_CHECKED_EXPORT void kc_shadow_iteration(int64_t i0, int64_t i1, int64_t i2, int64_t i3) {
+  kc::Unbroken guard;
+  auto [instance, parent] = shadow.forks.back();
+  shadow.nodes.push_back({parent, instance, shadow.nodes[parent].depth + 1, {i0, i1, i2, i3}});
+  shadow.current = static_cast<uint32_t>(shadow.nodes.size() - 1);
+}
+
+KC_CHECKED_EXPORT void kc_shadow_join() {
+  kc::Unbroken guard;
+  shadow.current = shadow.forks.back().second;
+  shadow.forks.pop_back();
+}
+
+// --- called by Python --------------------------------------------------------------------------------------------
+
+// The sites that instrumented code will name, and how many findings to keep per call.
+KC_CHECKED_EXPORT void kc_checked_sites(int64_t count, const void *sites, int64_t limit) {
+  auto *first = static_cast<const Site *>(sites);
+  shadow.sites.assign(first, first + count);
+  shadow.limit = static_cast<size_t>(limit);
+}
+
+// An argument's buffer. `valid`: a byte per byte, 0 where no element lies (gaps), or null. After kc_checked_begin.
+KC_CHECKED_EXPORT void kc_checked_argument(int64_t number, uintptr_t start, int64_t bytes, int32_t read_only,
+                                           int32_t initialised, const uint8_t *valid) {
+  kc::Block block{};
+  block.start = start;
+  block.size = bytes;
+  block.kind = kc::Kind::argument;
+  block.number = number;
+  block.site = -1;
+  block.read_only = read_only != 0;
+  uint8_t whole = initialised ? kValid | kInitialised : kValid;
+  block.state.assign(static_cast<size_t>(bytes), whole);
+  for (int64_t i = 0; valid && i < bytes; ++i)
+    if (!valid[i])
+      block.state[static_cast<size_t>(i)] = 0;
+  kc::enter(std::move(block));
+}
+
+// Number of findings of this call; up to `room` of them go to `out`.
+KC_CHECKED_EXPORT int64_t kc_checked_findings(void *out, int64_t room) {
+  auto count = std::min(room, static_cast<int64_t>(shadow.findings.size()));
+  if (count)
+    std::memcpy(out, shadow.findings.data(), static_cast<size_t>(count) * sizeof(Finding));
+  return static_cast<int64_t>(shadow.findings.size());
+}
