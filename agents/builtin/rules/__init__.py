@@ -1,0 +1,1 @@
+"""Rules that the agent ``patterns`` applies when it is given none: files named after the level they are for."""
