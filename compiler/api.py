@@ -1,13 +1,14 @@
 """The public door: ``kc.compile``, ``kc.lower`` and ``kc.Executable``."""
 from __future__ import annotations
 
+import importlib
 import io
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kc.errors import InputError
+from kc.errors import CompileError, InputError
 from kc.pipelines.roads import road
 from kc.pipelines.run import Hook, run_phases, up_to
 from kc.targets import get_target
@@ -21,14 +22,19 @@ if TYPE_CHECKING:
 
 #: options that are not parameters of a phase
 _DRIVER_OPTIONS = ("verify_levels",)
+#: gives a compilation the session of its agents; by name, since agents stand above the compiler
+_OPEN_SESSION = "kc.agents.opening:open_session"
 
 
 class Executable:
     """A compiled program. Call it with arrays; look into it with ``stage``; keep it with ``save``.
 
     ``manifest`` and ``files`` are what an artifact holds; ``program`` is the ``kc.runtime.Program`` that is loaded from
-    them on first use, so that code for a GPU can be made where there is none.
+    them on first use, so that code for a GPU can be made where there is none. ``session`` tells what agents did
+    (``kc.agents.session.Session``: ``decisions``, ``remarks``), None where none took part.
     """
+
+    session: Any = None
 
     def __init__(self, manifest: dict[str, Any], files: dict[str, bytes], entry: str, source: _Source):
         self.manifest, self.files, self.entry = manifest, files, entry
@@ -94,14 +100,22 @@ class _Source:
         loaded.module.operation.write_bytecode(buffer)
         self._bytecode, self._level = buffer.getvalue(), loaded.level
         self.target, self._options = target, options
+        #: gives the hooks that do again what agents did
+        self.hooks: Callable[[], Sequence[Hook]] = tuple
+
+    def module(self, context: ir.Context) -> ir.Module:
+        """The source again."""
+        from kc.context import parse_module
+
+        return parse_module(self._bytecode, context)
 
     def lowered(self, stop: str) -> ir.Module:
         """The module at a level or after a phase."""
-        from kc.context import make_context, parse_module
+        from kc.context import make_context
 
-        module = parse_module(self._bytecode, make_context())
+        module = self.module(make_context())
         phases = up_to(road(self.target, self._level), stop, self._level)
-        run_phases(module, phases, self._options)
+        run_phases(module, phases, self._options, hooks=self.hooks())
         return module
 
     def stage(self, level: str) -> str:
@@ -120,15 +134,20 @@ def compile(
     source: Any,
     target: str = "cpu",
     entry: str = "main",
-    agents: Sequence[Hook] = (),
+    agents: Sequence[Any] = (),
     options: Mapping[str, Any] | None = None,
     shapes: str = "dynamic",
+    ledger: Any = None,
+    ledger_mode: str = "ask",
 ) -> Executable:
     """Compile a program.
 
     ``source``: StableHLO or lower MLIR as text, bytecode, portable artifact (bytes), a path or an ``ir.Module``; or a
-    ``torch.export.ExportedProgram``. ``target``: ``cpu``, ``nvptx:sm_90a`` …, see ``kc.targets``. ``agents`` are called
-    at every hook point (see ``kc.pipelines.run``). ``options``: phase parameters by name, and ``verify_levels``.
+    ``torch.export.ExportedProgram``. ``target``: ``cpu``, ``nvptx:sm_90a`` …, see ``kc.targets``. ``agents`` take
+    part: names (``linalg=file.py:Name``), ``kc.agents.Agent`` objects, functions of an observation; a function of two
+    arguments is called at every hook point with it and the module (see ``kc.pipelines.run``). ``ledger``: path of the
+    file that keeps what agents did; ``ledger_mode``: ``ask``, ``replay`` what it has and ask for the rest, or
+    ``frozen``. ``options``: phase parameters by name, and ``verify_levels``.
     ``shapes``: one program for all sizes that the source leaves open (``dynamic``), or beside it a program for each set
     of argument shapes it is called with (``specialise``: a ``kc.specialise.SpecialisingExecutable``, which tells them).
 
@@ -139,15 +158,16 @@ def compile(
 
     if shapes not in ("dynamic", "specialise"):
         raise InputError(f"shapes is 'dynamic' or 'specialise', not {shapes!r}")
-    if shapes == "dynamic" and not agents and target == "cpu" and context_pool.fits(source):
+    if shapes == "dynamic" and not agents and ledger is None and target == "cpu" and context_pool.fits(source):
         with context_pool.kept_context(source) as context:
             return compile_loaded(frontends.load(source, entry, context), target, entry, options=options)
     loaded = frontends.load(source, entry)
+    how: dict[str, Any] = {"agents": agents, "options": options, "ledger": ledger, "ledger_mode": ledger_mode}
     if shapes == "specialise":
         from kc.specialise import specialising
 
-        return specialising(loaded, target, entry, agents=agents, options=options)
-    return compile_loaded(loaded, target, entry, agents=agents, options=options)
+        return specialising(loaded, target, entry, **how)
+    return compile_loaded(loaded, target, entry, **how)
 
 
 def compile_loaded(
@@ -155,11 +175,17 @@ def compile_loaded(
     target: str = "cpu",
     entry: str = "main",
     *,
-    agents: Sequence[Hook] = (),
+    agents: Sequence[Any] = (),
     options: Mapping[str, Any] | None = None,
     observe: Callable[[Phase, float], None] | None = None,
+    ledger: Any = None,
+    ledger_mode: str = "ask",
+    timing: bool = False,
 ) -> Executable:
-    """``compile`` of a module that a front end has made; the module is used up."""
+    """``compile`` of a module that a front end has made; the module is used up.
+
+    ``observe`` gets each phase and its CPU seconds. ``timing``: agents' answers must be faster, too.
+    """
     chosen = get_target(target)
     phases = road(chosen, loaded.level)
     options = _checked(options or {}, phases)
@@ -169,9 +195,49 @@ def compile_loaded(
     _bind_weights(loaded.module)
     source = _Source(loaded, chosen, options)
     verify = str(options.get("verify_levels", "false")).lower() in ("1", "true")
-    run_phases(loaded.module, phases, options, hooks=agents, verify_levels=verify, observe=observe)
-    manifest, files = chosen.generate(loaded.module, options)
-    return Executable(manifest, files, entry, source)
+
+    def descend(module: ir.Module, hooks: Sequence[Hook]) -> tuple[dict[str, Any], dict[str, bytes]]:
+        run_phases(module, phases, options, hooks=hooks, verify_levels=verify, observe=observe)
+        return chosen.generate(module, options)
+
+    if ledger is None and not any(map(is_agent, agents)):
+        return Executable(*descend(loaded.module, agents), entry, source)
+    hooks, session = _session(
+        agents, phases, loaded.module, target=chosen, options=options, entry=entry, ledger=ledger, mode=ledger_mode,
+        timing=timing,
+    )  # fmt: skip
+    with session:
+        try:
+            made = descend(loaded.module, hooks)
+        except CompileError as error:
+            if not session.withdraw(error):
+                raise
+            made = descend(source.module(loaded.module.context), [hook for hook in hooks if hook is not session])
+        session.finish()
+    source.hooks = lambda: [session.again() if hook == session else hook for hook in hooks]
+    executable = Executable(*made, entry, source)
+    executable.session = session
+    return executable
+
+
+def is_agent(part: Any) -> bool:
+    """Whether ``part`` is for a session of agents, and no hook, which is called with a HookPoint and the module.
+
+    A function that must be given one argument is an agent, which answers an observation.
+    """
+    if isinstance(part, str) or hasattr(part, "propose") or not callable(part):
+        return True
+    code = getattr(part, "__code__", None)
+    if code is None:
+        return False
+    given = len(getattr(part, "__defaults__", None) or ()) + hasattr(part, "__self__")
+    return bool(code.co_argcount - given == 1)
+
+
+def _session(*parts: Any, **how: Any) -> tuple[Sequence[Hook], Any]:
+    module, _, name = _OPEN_SESSION.partition(":")
+    opened: tuple[Sequence[Hook], Any] = getattr(importlib.import_module(module), name)(*parts, **how)
+    return opened
 
 
 #: bytes of a constant that is a weight: it becomes a parameter at once, and no pass or snapshot holds it

@@ -24,6 +24,8 @@ class Phase:
     end: str
     pipeline: str
     defaults: tuple[tuple[str, str], ...] = ()
+    #: whether agents that name the level ``end`` are asked right after this phase
+    asks: bool = False
 
     def text(self, parameters: Mapping[str, str] | None = None) -> str:
         """The pipeline text with its parameters filled in; unknown parameters are ignored (roads share them)."""

@@ -1,0 +1,126 @@
+"""A region as a module of its own: ``@main``, the private functions and globals that it needs, and its contract."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kc.agents.regions.find import Region, called, symbol
+from kc.bindings import ir
+
+if TYPE_CHECKING:
+    from kc.agents.contract import Contract
+
+MAIN = "main"
+#: attributes that say what the function is in its program, not what it computes
+_OF_PROGRAM = frozenset({"kc.kernel", "kc.kind", "kc.impl", "kc.brief", "kc.answer", "no_inline", "sym_visibility"})
+_OF_ARGUMENT = frozenset({"kc.param", "kc.donated", "kc.name", "jax.arg_info", "bufferization.writable"})
+_OF_ENTRY = frozenset({"kc.signature", "jax.uses_shape_polymorphism"})
+
+
+def extract(region: Region, contract: Contract) -> str:
+    """The text of a module that holds the region as its one public function ``@main``, with ``contract`` written on it.
+
+    Locations are left out, so that equal regions give equal text.
+    """
+    module = ir.Module.create(loc=ir.Location.unknown(region.operation.context))
+    names = _names(region)
+    with region.operation.context, ir.InsertionPoint(module.body):
+        for position, (old, new) in enumerate(names.items()):
+            source = region.operation if position == 0 else _lookup(region.module, old)
+            clone = source.clone().operation
+            clone.attributes["sym_name"] = ir.StringAttr.get(new)
+            if clone.name.endswith(".func"):
+                _strip(clone, main=position == 0)
+    moved = {old: new for old, new in names.items() if old != new}
+    if moved:
+        rename(module.operation, moved)
+    contract.write(next(iter(module.body.operations)))
+    return str(module.operation.get_asm(enable_debug_info=False))
+
+
+def identity(level: str, text: str, target: str, options: Mapping[str, Any] | None = None) -> str:
+    """64 hex digits that name a region: SHA-256 of its level, text (see ``extract``), target and options."""
+    payload = json.dumps([level, text, target, dict(options or {})], sort_keys=True)
+    return hashlib.sha256(payload.encode()).hexdigest()
+
+
+def rename(root: ir.Operation, names: Mapping[str, str]) -> None:
+    """Replace references to symbols by others, wherever the ops inside ``root`` name them; definitions stay."""
+
+    def changed(value: ir.Attribute) -> ir.Attribute | None:
+        if isinstance(value, ir.FlatSymbolRefAttr):
+            new = names.get(value.value)
+            return None if new is None else ir.FlatSymbolRefAttr.get(new)
+        if isinstance(value, ir.SymbolRefAttr):
+            path = list(value.value)
+            return None if path[0] not in names else ir.SymbolRefAttr.get([names[path[0]], *path[1:]])
+        if isinstance(value, ir.ArrayAttr):
+            items = [(item, changed(item)) for item in value]
+            return ir.ArrayAttr.get([n or o for o, n in items]) if any(n is not None for _, n in items) else None
+        if isinstance(value, ir.DictAttr):
+            entries = {entry.name: (entry.attr, changed(entry.attr)) for entry in value}
+            if not any(n is not None for _, n in entries.values()):
+                return None
+            return ir.DictAttr.get({key: n or o for key, (o, n) in entries.items()})
+        return None
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        for name in list(op.attributes):
+            new = changed(op.attributes[name])
+            if new is not None:
+                op.attributes[name] = new
+        return ir.WalkResult.ADVANCE
+
+    with root.context:
+        root.walk(visit, ir.WalkOrder.PRE_ORDER)
+
+
+def _names(region: Region) -> dict[str, str]:
+    """The region's symbol and those it needs, in the order in which they are met -> their names in the new module."""
+    names = {region.name: MAIN}
+    stack = [region.operation]
+    taken = {MAIN}
+    while stack:
+        for name in called(stack.pop()):
+            found = None if name in names else _lookup(region.module, name, required=False)
+            if found is None:
+                continue
+            new = name
+            while new in taken:
+                new += "_"
+            names[name] = new
+            taken.add(new)
+            stack.append(found)
+    return names
+
+
+def _lookup(module: ir.Operation, name: str, required: bool = True) -> Any:
+    for op in module.regions[0].blocks[0].operations:
+        operation = op.operation
+        if "sym_name" in operation.attributes and symbol(operation) == name:
+            return operation
+    assert not required, name
+    return None
+
+
+def _strip(function: ir.Operation, main: bool) -> None:
+    """Take off what speaks of the program around the function; all but ``@main`` become private."""
+    for name in list(function.attributes):
+        if name in _OF_PROGRAM or name in _OF_ENTRY:
+            del function.attributes[name]
+    for key in ("arg_attrs", "res_attrs"):
+        if key in function.attributes:
+            given = [{e.name: e.attr for e in ir.DictAttr(a)} for a in ir.ArrayAttr(function.attributes[key])]
+            kept = [{n: a for n, a in entries.items() if n not in _OF_ARGUMENT} for entries in given]
+            if any(kept):
+                function.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(k) for k in kept])
+            else:
+                del function.attributes[key]
+    if main:
+        if function.name == "llvm.func":
+            function.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
+    elif function.name == "func.func":
+        function.attributes["sym_visibility"] = ir.StringAttr.get("private")

@@ -1,0 +1,340 @@
+"""A session: the part of agents in one compilation.
+
+At each moment where an agent takes part, for each region: look into the ledger, else show the region to the agent, have
+its answer judged, tell it the verdict, and put what was accepted in the region's place. Whatever goes wrong on an
+agent's side becomes a remark, and the original goes on.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kc.agents import hooks
+from kc.agents.asking import Asking, Lapse
+from kc.agents.base import Agent, Budget
+from kc.agents.ledger import Attempt, Ledger, Visit
+from kc.agents.ledger.ledger import MODES
+from kc.agents.protocol import Observation, Proposal, Verdict
+from kc.errors import CompileError, InputError
+
+if TYPE_CHECKING:
+    from kc.agents.contract import Contract
+    from kc.agents.regions import Region
+    from kc.bindings import ir
+    from kc.pipelines import Phase
+    from kc.pipelines.run import HookPoint
+    from kc.targets.base import Target
+
+Judge = Callable[..., Verdict]
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision:
+    """What became of one region under one agent: ``attempt`` settled it (None: nothing did, see ``remarks``).
+
+    ``from_ledger``: nobody was asked.
+    """
+
+    at: str
+    level: str
+    region: str
+    identity: str
+    agent: str
+    attempt: Attempt | None
+    from_ledger: bool = False
+
+    @property
+    def accepted(self) -> bool:
+        """Whether something else stands in the region's place now."""
+        return self.attempt is not None and self.attempt.outcome == "accepted" and not _is_keep(self.attempt)
+
+    def __str__(self) -> str:
+        if self.attempt is None or self.attempt.proposal is None:
+            return f"@{self.region} ({self.level}): '{self.agent}' leaves it"
+        verdict = self.attempt.judgement()
+        what = str(self.attempt.proposal.get("kind"))
+        gain = (verdict.timing or {}).get("speedup") if verdict else None
+        faster = f", {gain:.2f} times as fast" if isinstance(gain, float) else ""
+        source = ", from the ledger" if self.from_ledger else ""
+        return f"@{self.region} ({self.level}): {what} of '{self.agent}' {self.attempt.outcome}{faster}{source}"
+
+
+class Stand:
+    """An agent of this session: where it is asked, and what of its budget is left."""
+
+    def __init__(self, agent: Agent, points: frozenset[str]):
+        self.agent, self.points = agent, points
+        self.asking = Asking(agent)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Name and version, as in the ledger."""
+        return self.agent.name, self.agent.version
+
+
+class Session:
+    """Drives agents through one compilation; an instance is a hook of ``kc.pipelines.run.run_phases``.
+
+    ``mode``: see ``kc.agents.ledger``. ``timing``: whether an answer must also be faster. ``remarks`` collects what
+    went wrong with agents, ``decisions`` what was settled. ``program`` and ``name`` name the build in the ledger.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        phases: Sequence[Phase],
+        *,
+        target: Target,
+        options: Mapping[str, Any] | None = None,
+        ledger: Ledger | None = None,
+        mode: str = "ask",
+        timing: bool = False,
+        seed: int | None = None,
+        judge: Judge | None = None,
+        program: str = "",
+        name: str = "main",
+    ):
+        if mode not in MODES:
+            raise InputError(f"the ledger is used in mode {', '.join(MODES)}, not {mode!r}")
+        self.target, self.options = target, dict(options or {})
+        self.ledger = Ledger(None) if ledger is None else ledger
+        self.mode, self.timing, self.seed = mode, timing, seed
+        self.program, self.name = program, name
+        self.remarks: list[str] = []
+        self.decisions: list[Decision] = []
+        self._judge = _gates if judge is None else judge
+        self._visits: list[Visit] = []
+        self._kernels: dict[str, Contract] = {}
+        self._settled: dict[tuple[str, str, str], Attempt] | None = None
+        self._frozen = mode == "frozen"
+        if self._frozen and not agents:
+            agents = self._recorded()
+        self.stands = [self._stand(agent, phases) for agent in agents]
+        self._points = frozenset(point for stand in self.stands for point in stand.points)
+        self._below = any(p == hooks.ASM or p.partition(":")[2] not in _LINALG for p in self._points)
+
+    # ------------------------------------------------------------------------------------------- moments
+
+    def __call__(self, point: HookPoint, module: ir.Module) -> None:
+        """Ask at a hook point."""
+        at = f"{point.when}:{point.phase.name}"
+        if at in self._points:
+            self.ask(module, point.level, at)
+        if self._below and at == "after:form-kernels":
+            self._remember(module)
+
+    def ask(self, module: ir.Module | ir.Operation, level: str, at: str) -> None:
+        """Ask every agent that takes part at ``at`` about every region of ``module``, which stands at ``level``."""
+        from kc.agents.regions import find
+
+        for stand in self.stands:
+            if at not in stand.points:
+                continue
+            for region in find(module, level):
+                self._region(stand, region, at)
+
+    def finish(self) -> None:
+        """Enter the build into the ledger: the compilation has come to its end."""
+        if not self._frozen and self.stands:
+            agents = [
+                {"name": s.agent.name, "version": s.agent.version, "levels": sorted(s.points)} for s in self.stands
+            ]
+            self.ledger.finish(self.program, self.name, self.target.spec, agents, self._visits)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Let every agent give back what it holds."""
+        for stand in self.stands:
+            if not self._frozen:
+                self._guarded(stand, stand.asking.close)
+
+    def again(self) -> Session:
+        """A session that does once more what this one did, in the same program, and asks nobody."""
+        made = copy.copy(self)
+        made.remarks, made.decisions, made._visits, made._frozen = [], [], [], True
+        made._settled = {(d.at, d.identity, d.agent): d.attempt for d in self.decisions if d.attempt and d.accepted}
+        return made
+
+    def withdraw(self, why: Exception) -> bool:
+        """Take back what was accepted, because kc cannot compile the program with it; False: nothing to take back.
+
+        A frozen build takes nothing back: it is to give that very program.
+        """
+        if self._frozen or not self.used:
+            return False
+        for decision in self.decisions:
+            attempt = decision.attempt
+            if attempt is not None and decision.accepted:
+                self.remarks.append(f"agent '{decision.agent}', region '@{decision.region}': taken back: {why}")
+                self.ledger.append(dataclasses.replace(attempt, proposal=None, verdict=None, time=""))
+        self.decisions.clear()
+        self._visits.clear()
+        return True
+
+    @property
+    def used(self) -> list[Attempt]:
+        """The attempts whose proposals are part of the program, in order."""
+        return [d.attempt for d in self.decisions if d.accepted and d.attempt is not None]
+
+    # ------------------------------------------------------------------------------------------- one region
+
+    def _region(self, stand: Stand, region: Region, at: str) -> None:
+        observation = self._observe(region, at)
+        if observation is None:
+            return
+        if self._settled is not None:
+            again = self._settled.get((at, observation.identity, stand.agent.name))
+            if again is not None:
+                self._settle(stand, region, observation, again, from_ledger=True)
+            return
+        if self._frozen:
+            settled = self.ledger.require(observation.identity, *stand.key, name=region.name, level=region.level, at=at)
+            if settled is not None:
+                self._settle(stand, region, observation, settled, from_ledger=True)
+            return
+        if not self._matches(stand, observation):
+            self._visit(stand, observation, None)
+            return
+        settled = self.ledger.find(observation.identity, *stand.key) if self.mode == "replay" else None
+        if settled is not None:
+            self._settle(stand, region, observation, settled, from_ledger=True)
+            return
+        settled = self._converse(stand, region, observation)
+        if settled is not None:
+            self._settle(stand, region, observation, settled)
+
+    def _converse(self, stand: Stand, region: Region, observation: Observation) -> Attempt | None:
+        """Ask until something is accepted, the agent has no more, or its budget is used up; the attempt that settles.
+
+        None: the agent failed; it may do better the next time, so nothing is settled.
+        """
+        budget: Budget = stand.agent.budget
+        attempts: list[dict[str, Any]] = []
+        for _ in range(budget.candidates):
+            shown = dataclasses.replace(observation, attempts=tuple(attempts))
+            try:
+                proposal = stand.asking.propose(shown)
+            except Lapse as lapse:
+                self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {lapse}")
+                return None
+            if proposal is None:
+                break
+            seed = secrets.randbits(63) if self.seed is None else self.seed
+            verdict = self._verdict(observation, proposal, seed)
+            attempt = self.ledger.record(observation, stand.agent, proposal, verdict, seed=seed)
+            self._guarded(stand, lambda: stand.asking.learn(shown, proposal, verdict))  # noqa: B023
+            if verdict.accepted:
+                return attempt
+            attempts.append({"proposal": proposal.to_json(), "verdict": verdict.to_json()})
+        return self.ledger.record(observation, stand.agent, None, None)
+
+    def _verdict(self, observation: Observation, proposal: Proposal, seed: int) -> Verdict:
+        if proposal.kind == "keep":
+            return Verdict(True)
+        known = self.ledger.same(observation.identity, proposal)
+        told = None if known is None else known.judgement()
+        if told is not None:
+            return told
+        return self._judge(
+            observation.ir, proposal, level=observation.level, target=self.target.spec, timing=self.timing, seed=seed
+        )
+
+    def _settle(
+        self, stand: Stand, region: Region, observation: Observation, attempt: Attempt, from_ledger: bool = False
+    ) -> None:
+        """Do what ``attempt`` says, and note it."""
+        self._visit(stand, observation, attempt)
+        made = Decision(
+            observation.at, region.level, region.name, observation.identity, stand.agent.name, attempt, from_ledger
+        )
+        proposal = attempt.message() if attempt.outcome == "accepted" else None
+        if proposal is not None and proposal.kind != "keep":
+            from kc.agents.placing import place
+
+            try:
+                place(region, observation, proposal, self.target, stand.agent.name)
+            except (InputError, CompileError) as error:
+                if self._frozen:
+                    raise
+                self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {error}")
+                made = dataclasses.replace(made, attempt=None)
+        self.decisions.append(made)
+
+    # ------------------------------------------------------------------------------------------- parts
+
+    def _observe(self, region: Region, at: str) -> Observation | None:
+        """What is shown of a region; None where no contract can tell what it may do."""
+        from kc.agents import observe
+        from kc.agents.regions.buffers import Overlap
+
+        try:
+            return observe.observe(region, at, self.target, self.options, self._kernels)
+        except Overlap as overlap:
+            self.remarks.append(f"region '@{region.name}' is not shown to agents: {overlap}")
+            return None
+
+    def _matches(self, stand: Stand, observation: Observation) -> bool:
+        try:
+            return bool(stand.agent.match(observation))
+        except Exception as error:  # a condition of the agent's
+            self.remarks.append(f"agent '{stand.agent.name}': its match raised {type(error).__name__}: {error}")
+            return False
+
+    def _guarded(self, stand: Stand, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except Lapse as lapse:
+            self.remarks.append(f"agent '{stand.agent.name}': {lapse}")
+
+    def _visit(self, stand: Stand, observation: Observation, attempt: Attempt | None) -> None:
+        known = None if attempt is None else attempt.hash
+        self._visits.append(Visit(observation.at, observation.name, observation.identity, *stand.key, known))
+
+    def _remember(self, module: ir.Module) -> None:
+        """Keep the contracts of kernels on tensors for the levels where their tensors are buffers."""
+        from kc.agents.regions import find
+        from kc.agents.regions.known import contract_of, whole_destinations
+
+        for region in find(module, "linalg"):
+            contract = contract_of(region, self.target.spec, self.options)
+            self._kernels[region.name] = whole_destinations(region.operation, contract)
+
+    def _stand(self, agent: Agent, phases: Sequence[Phase]) -> Stand:
+        points = frozenset(hooks.resolve(where, phases) for where in agent.levels if hooks.passes_level(where, phases))
+        if not points:
+            levels = ", ".join(agent.levels) or "no level"
+            self.remarks.append(f"agent '{agent.name}' takes no part: this road does not pass {levels}")
+        return Stand(agent, points)
+
+    def _recorded(self) -> list[Agent]:
+        """Stand-ins for the agents that took part in the last build of this program."""
+        build = self.ledger.require_build(self.program, self.name, self.target.spec)
+        made = []
+        for told in build.agents:
+            agent = Agent()
+            agent.name, agent.version, agent.levels = told["name"], told["version"], tuple(told["levels"])
+            made.append(agent)
+        return made
+
+
+#: phases up to the forming of kernels: what comes before them needs no memory of kernels
+_LINALG = frozenset(
+    {"torch-decompose", "torch-to-linalg", "stablehlo-normalize", "stablehlo-to-linalg", "linalg-clean-up",
+     "form-kernels"}
+)  # fmt: skip
+
+
+def _gates(original: str, proposal: Proposal, **how: Any) -> Verdict:
+    from kc.agents.gates.judge import judge
+
+    return judge(original, proposal, **how)
+
+
+def _is_keep(attempt: Attempt) -> bool:
+    return attempt.proposal is not None and attempt.proposal.get("kind") == "keep"

@@ -1,0 +1,232 @@
+"""Sessions: who is asked where, what becomes of answers, ledger modes, and that agents cannot break a compilation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kc
+from kc.agents import Agent, Budget, LedgerError, Match, Observation, Proposal, Verdict
+from kc.errors import InputError
+
+TANH = """
+func.func @main(%x: tensor<?x64xf32>, %w: tensor<64x32xf32>) -> tensor<?x32xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<?x64xf32>, tensor<64x32xf32>) -> tensor<?x32xf32>
+  %1 = stablehlo.tanh %0 : tensor<?x32xf32>
+  return %1 : tensor<?x32xf32>
+}
+"""
+X = np.random.default_rng(0).standard_normal((3, 64)).astype(np.float32)
+W = np.random.default_rng(1).standard_normal((64, 32)).astype(np.float32) / 8
+
+
+class Swap(Agent):
+    """Answers with the region's own text, one op changed for another."""
+
+    name = "swap"
+    levels = ("linalg",)
+
+    def __init__(self, old: str = "math.tanh", new: str = "math.exp", **attributes: Any):
+        self.old, self.new = old, new
+        self.seen: list[Observation] = []
+        self.verdicts: list[Verdict] = []
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def propose(self, observation: Observation) -> Proposal | None:
+        self.seen.append(observation)
+        if self.old not in observation.ir or len(observation.attempts) > 1:
+            return None
+        text = observation.ir.replace(self.old, self.new)
+        return Proposal("replace_ir", ir=text + "// again\n" * len(observation.attempts))
+
+    def learn(self, observation: Observation, proposal: Proposal, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+
+
+@pytest.fixture
+def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
+    """Verdicts that the gates give, in turn; the last one again and again. Gates have tests of their own."""
+    given = [Verdict(True)]
+
+    def judge(original: str, proposal: Proposal, **how: Any) -> Verdict:
+        return given.pop(0) if len(given) > 1 else given[0]
+
+    monkeypatch.setattr("kc.agents.session._gates", judge)
+    return given
+
+
+def run(exe: kc.Executable) -> np.ndarray:
+    """The result for X and W."""
+    (result,) = exe(X, W)
+    return np.asarray(result)
+
+
+def is_tanh(exe: kc.Executable) -> bool:
+    return bool(np.allclose(run(exe), np.tanh(X @ W), atol=1e-5))
+
+
+def is_exp(exe: kc.Executable) -> bool:
+    return bool(np.allclose(run(exe), np.exp(X @ W), rtol=1e-4))
+
+
+def test_accepted_answer_stands_in_the_program(verdicts: list[Verdict]) -> None:
+    agent = Swap()
+    exe = kc.compile(TANH, agents=[agent])
+    assert is_exp(exe)
+    (seen,) = agent.seen
+    assert (seen.level, seen.at, seen.kind, seen.name) == ("linalg", "after:form-kernels", "contraction", "main_k0")
+    assert seen.flops == 2 * 256 * 64 * 32 + 20 * 256 * 32 and seen.bytes and seen.default["schedule"] == "contraction"
+    assert 'kc.dims = ["d0", "64"]' in seen.ir and 'kc.allow = ["contract", "reassoc"]' in seen.ir
+    assert [str(d) for d in exe.session.decisions] == ["@main_k0 (linalg): replace_ir of 'swap' accepted"]
+    assert "math.exp" in exe.stage("form-kernels") and "math.exp" in exe.stage("linalg")
+    assert agent.verdicts == [Verdict(True)]
+
+
+def test_rejected_answers_leave_no_trace(verdicts: list[Verdict]) -> None:
+    verdicts[:] = [Verdict(False, "numeric", "numeric.value", "differs")]
+    agent = Swap()
+    exe = kc.compile(TANH, agents=[agent])
+    assert is_tanh(exe)
+    assert [len(o.attempts) for o in agent.seen] == [0, 1, 2]
+    assert agent.seen[2].attempts[0]["verdict"]["reason"] == "numeric.value"
+    assert exe.files == kc.compile(TANH).files and exe.manifest == kc.compile(TANH).manifest
+
+
+def test_second_answer_may_be_accepted(verdicts: list[Verdict]) -> None:
+    verdicts[:] = [Verdict(False, "parse", "parse.syntax", "no"), Verdict(True)]
+    agent = Swap()
+    assert is_exp(kc.compile(TANH, agents=[agent])) and len(agent.seen) == 2
+
+
+def test_budget_of_candidates(verdicts: list[Verdict]) -> None:
+    verdicts[:] = [Verdict(False, "parse", "parse.syntax", "no")]
+    agent = Swap(budget=Budget(candidates=1))
+    kc.compile(TANH, agents=[agent])
+    assert len(agent.seen) == 1
+
+
+def test_agents_one_after_the_other(verdicts: list[Verdict]) -> None:
+    first, second = Swap(name="first"), Swap("math.exp", "math.cos", name="second")
+    exe = kc.compile(TANH, agents=[first, second])
+    assert np.allclose(run(exe), np.cos(X @ W), atol=1e-5)
+    assert first.seen[0].identity != second.seen[0].identity
+
+
+def test_match(verdicts: list[Verdict]) -> None:
+    for match, asked in (
+        (Match(names=("other*",)), 0),
+        (Match(kinds=("contraction",)), 1),
+        (Match(kinds=("map",)), 0),
+        (Match(most_ops=3), 0),
+        (Match(when=lambda o: "math.tanh" in o.ir), 1),
+        (Match(when=lambda o: 1 / 0), 0),  # type: ignore[arg-type,return-value]
+    ):
+        agent = Swap(match=match)
+        exe = kc.compile(TANH, agents=[agent])
+        assert len(agent.seen) == asked
+    assert exe.session.remarks == ["agent 'swap': its match raised ZeroDivisionError: division by zero"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "remark"),
+    [
+        (lambda o: 1 / 0, "propose raised ZeroDivisionError: division by zero"),
+        (lambda o: sys.exit(3), "propose raised SystemExit: 3"),
+        (lambda o: time.sleep(30), "propose took longer than the 0.3 seconds that were left of its budget"),
+        (lambda o: {"kind": "replace_ir"}, "a proposal of kind 'replace_ir' needs it"),
+        (lambda o: {"kind": "magic"}, "kind: 'magic' is none of"),
+        (lambda o: 7, "a proposal is a JSON object, not int"),
+    ],
+)
+def test_errors_of_an_agent_are_remarks(verdicts: list[Verdict], answer: Any, remark: str) -> None:
+    agent = Swap(budget=Budget(seconds=0.3))
+    agent.propose = answer  # type: ignore[method-assign]
+    exe = kc.compile(TANH, agents=[agent])
+    assert is_tanh(exe) and exe.session.decisions == []
+    assert len(exe.session.remarks) >= 1 and remark in exe.session.remarks[0]
+
+
+def test_answer_that_does_not_fit_is_left_out(verdicts: list[Verdict]) -> None:
+    wrong = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
+    exe = kc.compile(TANH, agents=[kc.agents.base.FunctionAgent(lambda o: Proposal("replace_ir", ir=wrong), name="f",
+                                                                levels=("linalg",))])  # fmt: skip
+    assert is_tanh(exe) and "has type" in exe.session.remarks[0]
+
+
+def test_what_kc_cannot_compile_is_taken_back(verdicts: list[Verdict], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gates let pass only what compiles; should they ever not, the program is compiled without it."""
+    from kc.errors import CompileError
+    from kc.targets.cpu import CpuTarget
+
+    generate, failed = CpuTarget.generate, []
+
+    def once(self: CpuTarget, *parts: Any) -> Any:
+        if not failed:
+            failed.append(True)
+            raise CompileError("no such instruction")
+        return generate(self, *parts)
+
+    monkeypatch.setattr(CpuTarget, "generate", once)
+    exe = kc.compile(TANH, agents=[Swap()])
+    assert is_tanh(exe) and "taken back: no such instruction" in exe.session.remarks[0]
+
+
+def test_functions_and_hooks(verdicts: list[Verdict]) -> None:
+    points = []
+    exe = kc.compile(
+        TANH,
+        agents=[
+            lambda point, module: points.append((point.when, point.phase.name)),
+            lambda o: {"kind": "replace_ir", "ir": o.ir.replace("math.tanh", "math.exp")},
+        ],
+    )
+    assert is_exp(exe) and points[0] == ("before", "stablehlo-normalize") and points[-1] == ("after", "cpu-llvm")
+    with pytest.raises(InputError, match="agents are names"):
+        kc.compile(TANH, agents=[7])
+
+
+def test_moments(verdicts: list[Verdict]) -> None:
+    agent = Swap("nothing", levels=("stablehlo", "linalg", "loops", "before:cpu-bufferize", "torch", "gpu"))
+    kc.compile(TANH, agents=[agent])
+    assert [(o.level, o.at) for o in agent.seen] == [
+        ("stablehlo", "before:stablehlo-normalize"),
+        ("linalg", "after:form-kernels"),
+        ("loops", "after:cpu-loops"),
+    ]
+    with pytest.raises(InputError, match="did you mean 'before:form-kernels'"):
+        kc.compile(TANH, agents=[Swap(levels=("before:form-kernel",))])
+
+
+def test_ledger_replay_and_frozen(verdicts: list[Verdict], tmp_path: Path) -> None:
+    path = tmp_path / "agents.jsonl"
+    first = kc.compile(TANH, agents=[Swap()], ledger=path)
+    silent = Swap()
+    again = kc.compile(TANH, agents=[silent], ledger=path, ledger_mode="replay")
+    assert not silent.seen and again.files == first.files and again.manifest == first.manifest
+    frozen = kc.compile(TANH, ledger=path, ledger_mode="frozen")
+    assert frozen.files == first.files and frozen.manifest == first.manifest and is_exp(frozen)
+    with pytest.raises(LedgerError, match="main_k0"):
+        kc.compile(TANH.replace("tanh", "sine"), ledger=path, ledger_mode="frozen")
+    with pytest.raises(LedgerError, match="main_k0"):
+        kc.compile(TANH, agents=[Swap(name="newcomer")], ledger=path, ledger_mode="frozen")
+    with pytest.raises(InputError, match="ask, replay, frozen"):
+        kc.compile(TANH, ledger=path, ledger_mode="cold")
+
+
+def test_without_agents_nothing_of_them_is_loaded() -> None:
+    code = (
+        "import sys, kc\n"
+        f"exe = kc.compile({TANH!r})\n"
+        f"hooked = kc.compile({TANH!r}, agents=[lambda point, module: None])\n"
+        "assert exe.files == hooked.files and exe.manifest == hooked.manifest and exe.session is None\n"
+        "assert not [name for name in sys.modules if name.startswith('kc.agents')]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
