@@ -61,8 +61,8 @@ class Checks:
 class Finding:
     """One thing that an instrumented run saw.
 
-    ``kind``: ``bounds``, ``uninitialised``, ``read-only``, ``freed`` (use after free), ``race``, ``barrier``,
-    ``shuffle``, ``fence``.
+    ``kind``: ``bounds``, ``beyond``, ``uninitialised``, ``read-only``, ``freed`` (use after free), ``race``,
+    ``barrier``, ``shuffle``, ``fence``.
     """
 
     kind: str
@@ -121,12 +121,15 @@ class Outcome:
     heap: tuple[str, ...] = ()
     #: largest number of bytes allocated at one time
     peak: int = 0
-    #: of instrumented runs. Fatal: ``bounds`` and ``races`` (and ``writes`` to read-only arguments, use after free);
-    #: ``uninitialised`` reads are for the judge to weigh: a value that is read and masked away harms nobody
+    #: of instrumented runs. No right module gives one of these: accesses outside of a buffer (or in a gap) and after
+    #: its end; writes to what may only be read; races
     bounds: tuple[Finding, ...] = ()
     writes: tuple[Finding, ...] = ()
     races: tuple[Finding, ...] = ()
+    #: these are for the judge to weigh: reads of what nobody wrote (harmless when the value is masked away), and
+    #: indices outside of their dimension whose address lies in the buffer
     uninitialised: tuple[Finding, ...] = ()
+    beyond: tuple[Finding, ...] = ()
     #: gpu level: barriers and shuffles that not all threads reach, flags without a fence
     divergence: tuple[Finding, ...] = ()
     seconds: float = 0.0

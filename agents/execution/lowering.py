@@ -6,7 +6,8 @@ IR does not (its default, ``-fp-contract=on``, concerns ``llvm.fmuladd`` only).
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from kc.agents.execution.calls import Order
 from kc.agents.execution.errors import ExecutionError
@@ -27,6 +28,7 @@ _LOOPS = (
     "kc-bind-impls,func.func(linalg-generalize-named-ops),func.func(convert-linalg-to-loops),func.func(scf-forall-to-parallel),"
     "lower-affine"
 )
+_INSTRUMENT = "kc-instrument-accesses"
 _SCALARS = (
     "func.func(convert-vector-to-scf),func.func(math-expand-ops{ops=ctlz}),kc-expand-math{target=cpu},"
     "convert-complex-to-standard,"
@@ -41,28 +43,36 @@ _LLVM = (
 )
 
 
-def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Order = "forward") -> list[str]:
+def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Order = "forward") -> list[dict[str, Any]]:
     """Take ``module`` (changed in place) from ``level`` to the LLVM dialect; ``@main`` gets its C interface.
 
     With ``instrument``: the places that instrumented code names, in order (see ``kc-instrument-accesses``). Raises
     ExecutionError when a pass fails.
     """
+    from kc.bindings import ir
     from kc.pass_manager import run_pipeline
 
     _prepare(module)
     steps = {"linalg": [_BUFFERIZE, _LOOPS], "loops": [_LOOPS], "llvm": []}[level]
+    if instrument:
+        steps.append(_INSTRUMENT)
     if order != "forward":
         steps.append(f"kc-permute-iterations{{order={order}}}")
-    if instrument:
-        steps.append("kc-instrument-accesses")
     if level != "llvm":
         steps += [_SCALARS, _LLVM]
     for step in steps:
         try:
             run_pipeline(module, f"builtin.module({step})")
         except KcError as error:
-            raise ExecutionError("compile", f"the module cannot be lowered: {error}") from error
-    return []
+            kind = "unsupported" if step == _INSTRUMENT else "compile"
+            done = "watched" if kind == "unsupported" else "lowered"
+            raise ExecutionError(kind, f"the module cannot be {done}: {error}") from error
+    attributes = module.operation.attributes
+    if "kc.sites" not in attributes:
+        return []
+    sites = json.loads(ir.StringAttr(attributes["kc.sites"]).value)
+    del attributes["kc.sites"]
+    return sites
 
 
 def _prepare(module: ir.Module) -> None:

@@ -15,6 +15,7 @@ from kc.agents.execution.buffers import Buffer, writable
 from kc.agents.execution.calls import Call, Checks, Fault, Outcome
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.signature import Kind, Signature
+from kc.agents.execution.watch import Watch
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -49,6 +50,7 @@ class Program:
         self.library = library.load()
         self.sites = lower(module, level, instrument=checks.instrument, order=checks.order)
         _check_symbols(module)
+        self._watch = Watch(self.library, self.sites, checks.findings) if checks.instrument else None
         ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)
         try:
             self._engine = execution_engine.ExecutionEngine(
@@ -62,9 +64,11 @@ class Program:
 
     def call(self, call: Call) -> Outcome:
         """Call ``@main`` once."""
-        frame = _Frame(self.signature, call, self.checks)
+        frame = Frame(self.signature, call, self.checks)
         self.library.kc_checked_begin(call.poison, _GUARDS[call.guard], self.checks.allocation)
         report = library.Report()
+        if self._watch:
+            self._watch.begin(frame)
         frame.protect()
         started = time.perf_counter()
         self.library.kc_checked_call(self._entry, frame.pointers(), self.checks.seconds, ctypes.byref(report))
@@ -74,6 +78,7 @@ class Program:
         fault = None if report.code == library.ENDED else self._fault(report, frame)
         results = frame.results() if fault is None else ()  # before the heap is looked at: they may lie in it
         self.library.kc_checked_heap(heap)
+        found = self._watch.end() if self._watch else {}
         return Outcome(
             results=results,
             fault=fault,
@@ -83,9 +88,10 @@ class Program:
             heap=tuple(name for bit, name in _HEAP if heap[0] & bit),
             peak=heap[2],
             seconds=seconds,
+            **found,
         )
 
-    def _fault(self, report: library.Report, frame: _Frame) -> Fault:
+    def _fault(self, report: library.Report, frame: Frame) -> Fault:
         message = report.message.decode(errors="replace")
         if report.code == library.TIME:
             return Fault("time", f"ran for more than {self.checks.seconds:g} s of CPU time")
@@ -127,7 +133,7 @@ def _check_symbols(module: ir.Module) -> None:
             raise ExecutionError("unsupported", f"uses '@{name}', which no executor provides", operation.name)
 
 
-class _Frame:
+class Frame:
     """The buffers and pointers of one call."""
 
     def __init__(self, signature: Signature, call: Call, checks: Checks):
@@ -151,7 +157,7 @@ class _Frame:
                     buffer.put(array)
             self._buffers.append(buffer)
             self._values.append(value)
-        self._before = {p: b.bytes_of() for p, b in self.buffers() if self._read_only(p)}
+        self._before = {p: b.bytes_of() for p, b in self.buffers() if self.read_only(p)}
         self._protected = checks.protect
         self._result, self._leading = _result_area(signature.results)
 
@@ -161,14 +167,19 @@ class _Frame:
             if buffer is not None and position not in self.shared:
                 yield position, buffer
 
-    def _read_only(self, position: int) -> bool:
+    def read_only(self, position: int) -> bool:
+        """Whether no argument that is this buffer may be written."""
         sharing = [position, *(j for j, i in self.shared.items() if i == position)]
         return not any(writable(self.signature.roles[p]) for p in sharing)
+
+    def initialised(self, position: int) -> bool:
+        """Whether the caller has written the buffer."""
+        return self.signature.roles[position] != "out"
 
     def protect(self) -> None:
         """Take the right to write from what may only be read."""
         for position, buffer in self.buffers():
-            if self._protected and self._read_only(position):
+            if self._protected and self.read_only(position):
                 buffer.protect()
 
     def unprotect(self) -> None:

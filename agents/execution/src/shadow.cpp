@@ -120,8 +120,9 @@ void races(kc::Block &block, Mode mode, int32_t site, int64_t offset, int64_t si
   }
 }
 
-// One access of `size` bytes at `offset` from the start of the block that `base` lies in.
-void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t size) {
+// One access of `size` bytes at `from_base` from `base`. `moving`: the value is only moved, it may be one that nobody
+// wrote.
+void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t size, bool moving = false) {
   kc::Block *block = kc::find(base);
   if (!block) {
     tell(Sort::bounds, site, nullptr, from_base, size);
@@ -147,21 +148,10 @@ void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t s
   }
   if (!valid)
     tell(Sort::bounds, site, block, offset, size);
-  else if (mode != Mode::write && !initialised)
+  else if (mode != Mode::write && !initialised && !moving)
     tell(Sort::uninitialised, site, block, offset, size);
   if (shadow.current != 1 && !block->freed)
     races(*block, mode, site, offset, size);
-}
-
-struct Descriptor {
-  uintptr_t base;
-  int64_t offset;
-  const int64_t *sizes, *strides;
-};
-
-Descriptor read(int64_t rank, const void *words) {
-  auto *word = static_cast<const int64_t *>(words);
-  return {static_cast<uintptr_t>(word[1]), word[2], word + 3, word + 3 + rank};
 }
 
 // What is known of one byte moves with it: a copy of what nobody wrote is no use of it.
@@ -208,41 +198,12 @@ KC_CHECKED_EXPORT void kc_shadow_access(int64_t site, uintptr_t base, int64_t of
   touch(static_cast<Mode>(known.mode), static_cast<int32_t>(site), base, offset * known.bytes, size);
 }
 
-// memref.copy: two unranked memrefs. The site is that of the read, the next one that of the write.
-KC_CHECKED_EXPORT void kc_shadow_copy(int64_t site, int64_t rank, const void *source, int64_t, const void *target) {
-  Descriptor from = read(rank, source), to = read(rank, target);
+// One element of a memref.copy. The site is that of the read, the next one that of the write.
+KC_CHECKED_EXPORT void kc_shadow_move(int64_t site, uintptr_t from_base, int64_t from, uintptr_t to_base, int64_t to) {
   int64_t bytes = shadow.sites[static_cast<size_t>(site)].bytes;
-  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
-  for (int64_t d = 0; d < rank; ++d)
-    if (from.sizes[d] <= 0)
-      return;
-  for (;;) {
-    int64_t read_at = from.offset, written_at = to.offset;
-    for (int64_t d = 0; d < rank; ++d) {
-      read_at += index[static_cast<size_t>(d)] * from.strides[d];
-      written_at += index[static_cast<size_t>(d)] * to.strides[d];
-    }
-    kc::Block *block = kc::find(from.base);
-    int64_t offset = block ? static_cast<int64_t>(from.base - block->start) + read_at * bytes : -1;
-    if (block && offset >= 0 && offset + bytes <= block->size) { // reads what nobody wrote without a word
-      auto &state = state_of(*block);
-      auto *first = state.data() + offset;
-      std::vector<uint8_t> before(first, first + bytes);
-      for (int64_t i = 0; i < bytes; ++i)
-        first[i] |= kInitialised;
-      touch(Mode::read, static_cast<int32_t>(site), from.base, read_at * bytes, bytes);
-      std::copy(before.begin(), before.end(), first);
-    } else {
-      touch(Mode::read, static_cast<int32_t>(site), from.base, read_at * bytes, bytes);
-    }
-    touch(Mode::write, static_cast<int32_t>(site) + 1, to.base, written_at * bytes, bytes);
-    move_state(from.base, read_at * bytes, to.base, written_at * bytes, bytes);
-    int64_t d = rank - 1;
-    for (; d >= 0 && ++index[static_cast<size_t>(d)] == from.sizes[d]; --d)
-      index[static_cast<size_t>(d)] = 0;
-    if (d < 0)
-      return;
-  }
+  touch(Mode::read, static_cast<int32_t>(site), from_base, from * bytes, bytes, true);
+  touch(Mode::write, static_cast<int32_t>(site) + 1, to_base, to * bytes, bytes);
+  move_state(from_base, from * bytes, to_base, to * bytes, bytes);
 }
 
 // An allocation came from `site`; with `scratch` it stands for one on the stack.
