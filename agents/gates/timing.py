@@ -1,0 +1,174 @@
+"""The timing gate: is the proposal faster, by a measurement that can be believed?
+
+The baseline is what kc itself makes of the original, with its default options; nobody hands one in. Both programs are
+measured by ``kc.agents.measure``, on inputs that no call has seen before, with every timed call's results compared. The
+proposal passes when the whole 95 % interval of the ratio lies above 1 and the ratio is at least ``minimum``; a time
+below the roofline floor is rejected as impossible.
+"""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kc.agents.measure import least_work, prepare
+from kc.agents.measure.machine import Machine, machine
+from kc.agents.measure.prepare import Artifact
+from kc.agents.measure.rounds import Job, Measurement, Program, measure
+from kc.agents.measure.statistics import median, ratio
+from kc.errors import KcError
+from kc.runtime.errors import RuntimeFailure
+
+#: least ratio of the times that counts as an improvement
+MINIMUM = 1.02
+#: seconds for the rounds of one check
+SECONDS = 20.0
+#: memory of a measured process on the CPU, bytes of address space
+MEMORY = 8 << 30
+
+REASONS: dict[str, str] = {
+    "timing.slower": "the proposal is slower than the original",
+    "timing.uncertain": "the interval of the speed-up holds 1: no improvement is shown",
+    "timing.small": "the proposal is faster, but by less than the least improvement that counts",
+    "timing.impossible": "the proposal's time lies below the roofline floor: work was not done, or not timed",
+    "timing.results": "results of a timed call differ from the original's: work was skipped, or replayed",
+    "timing.inputs": "a timed call changed an argument that is only to be read",
+    "timing.late": "results still changed after the call had returned",
+    "timing.reused": "a call changed the results that an earlier call had given",
+    "timing.background": "threads or processes worked on after the call had returned",
+    "timing.clock": "two clocks disagree about the proposal's time, or the proposal reads a clock",
+    "timing.crash": "a timed call crashed",
+    "timing.time": "the measurement did not fit in its time",
+    "timing.failed": "a timed call failed",
+    "timing.unsupported": "the proposal cannot be timed here, so no improvement can be shown",
+}
+
+#: how code asks for the time or where it runs: MLIR ops, LLVM intrinsics, PTX registers, x86 instructions
+_CLOCKS = re.compile(
+    r"readcyclecounter|readsteadycounter|read\.ptx\.sreg\.(?:clock|globaltimer)|%(?:clock(?:64|_hi)?|globaltimer\w*)\b"
+    r"|\brdtscp?\b|\brdpmc\b|gpu\.clock|s_memtime|s_memrealtime|cntvct_el0"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """What the gate found: ``reason`` is a key of ``REASONS``, None when the proposal passed; ``figures`` are those of
+    ``Verdict.timing``."""
+
+    reason: str | None
+    message: str
+    figures: dict[str, Any] | None = None
+    culprit: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the proposal is an improvement."""
+        return self.reason is None
+
+
+def check(
+    original: str,
+    proposal: str | Artifact,
+    *,
+    level: str,
+    proposal_level: str | None = None,
+    target: str = "cpu",
+    sizes: Mapping[str, int] | None = None,
+    seconds: float = SECONDS,
+    minimum: float = MINIMUM,
+    seed: int | None = None,
+) -> Timing:
+    """Time a proposal that has passed the other gates against the original.
+
+    ``original``: text of the region; ``proposal``: text at ``proposal_level`` (default: the region's), or an artifact
+    of a form that MLIR alone does not tell (``kc.agents.realize.build``), with the region's signature. ``sizes``:
+    extents of named dimensions, typical ones where none are given. ``seed``: for tests only; without one nobody can
+    know what will be drawn.
+    """
+    text = proposal if isinstance(proposal, str) else ""
+    found = _CLOCKS.search(text) or next(filter(None, map(_CLOCKS.search, _device_code(proposal))), None)
+    if found:
+        return Timing("timing.clock", f"the proposal reads a clock: '{found[0]}'", culprit="proposal")
+    try:
+        drawn = prepare.arguments(original, sizes)
+        baseline = prepare.build(original, level, target)
+    except (KcError, RuntimeFailure, ValueError) as error:
+        return Timing("timing.unsupported", f"the original cannot be timed: {error}", culprit="original")
+    try:
+        theirs = drawn if not text else prepare.destinations(drawn, text)
+        made = prepare.build(text, proposal_level or level, target) if text else proposal
+        assert not isinstance(made, str)
+    except (KcError, RuntimeFailure, ValueError) as error:
+        return Timing("timing.unsupported", f"the proposal cannot be timed: {error}", culprit="proposal")
+    device = None if target.partition(":")[0] == "cpu" else 0
+    with _saved(baseline, made) as paths:
+        try:
+            limits = machine(device)
+        except RuntimeFailure as error:
+            return Timing("timing.unsupported", f"no device to time on: {error}")
+        job = Job(
+            Program(paths[0], drawn), Program(paths[1], theirs), seed=seed, device=device, seconds=seconds,
+            threads=len(os.sched_getaffinity(0)), flush=2 * limits.cache_bytes,
+            memory=MEMORY if device is None else None,  # CUDA reserves more addresses than any machine has bytes
+        )
+        measured = measure(job)
+    return judge(measured, least_work.least_work(original, drawn), limits, minimum=minimum, device=device)
+
+
+def judge(
+    measured: Measurement,
+    work: least_work.Work,
+    limits: Machine,
+    *,
+    minimum: float = MINIMUM,
+    device: int | None = None,
+    again: bool = True,
+) -> Timing:
+    """What a measurement means. ``again``: look at this machine once more before a time is called impossible."""
+    if measured.reason is not None:
+        return Timing(f"timing.{measured.reason}", measured.message, culprit=measured.culprit)
+    floor = limits.floor_us(work.input_bytes + measured.result_bytes, work.operations)
+    times = {"original": median(measured.original) / 1e3, "proposal": median(measured.proposal) / 1e3}
+    found = ratio(measured.original, measured.proposal)
+    figures: dict[str, Any] = {
+        "original_us": times["original"], "proposal_us": times["proposal"], "speedup": found.value,
+        "interval": [found.low, found.high], "confidence": found.confidence, "roofline_us": floor,
+        "rounds": found.pairs, "calls": measured.calls, "machine": limits.name,
+    }
+    if times["proposal"] < floor:
+        if again and device is None:
+            return judge(measured, work, machine(again=True), minimum=minimum, again=False)
+        message = f"{times['proposal']:.3g} µs is below the roofline floor of {floor:.3g} µs on {limits.name}"
+        return Timing("timing.impossible", message, figures, "proposal")
+    shown = f"{found.value:.3f} times as fast, 95 % interval {found.low:.3f} to {found.high:.3f}, {found.pairs} rounds"
+    if found.high < 1:
+        return Timing("timing.slower", shown, figures, "proposal")
+    if found.low <= 1:
+        return Timing("timing.uncertain", shown, figures, "proposal")
+    if found.value < minimum:
+        return Timing("timing.small", f"{shown}; at least {minimum:g} counts", figures, "proposal")
+    return Timing(None, shown, figures)
+
+
+def _device_code(proposal: str | Artifact) -> list[str]:
+    """The PTX in an artifact."""
+    files = {} if isinstance(proposal, str) else proposal[1]
+    return [bytes(data).decode(errors="replace") for name, data in files.items() if name.endswith(".ptx")]
+
+
+@contextlib.contextmanager
+def _saved(*artifacts: Artifact) -> Iterator[list[str]]:
+    """Paths of artifacts in a folder that goes away."""
+    from kc import artifact
+
+    with tempfile.TemporaryDirectory(prefix="kc-timing-") as folder:
+        paths = []
+        for number, (manifest, files) in enumerate(artifacts):
+            paths.append(str(Path(folder) / f"{number}.kca"))
+            artifact.save(paths[-1], manifest, files)
+        yield paths

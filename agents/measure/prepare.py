@@ -1,0 +1,209 @@
+"""From a region's text to what is measured: an artifact, and arguments at typical sizes. Needs the compiler."""
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kc.agents.contract import ArgumentContract, Contract
+from kc.agents.measure.inputs import ALIGNMENT, Argument
+from kc.errors import InputError
+from kc.runtime import dtypes
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+Artifact = tuple[Mapping[str, Any], Mapping[str, bytes]]
+
+#: levels of which kc makes a program whose arguments and results are tensors
+_TENSORS = ("torch", "stablehlo", "linalg")
+#: bytes of all arguments, and product of all named sizes, up to which named sizes are doubled
+TYPICAL_BYTES = 4 << 20
+TYPICAL_VOLUME = 1 << 27
+_SMALLEST = 64
+#: facts that the drawing of inputs knows
+_FACTS = ("unique", "sorted", "positive", "nonnegative")
+
+
+def build(text: str, level: str, target: str = "cpu") -> Artifact:
+    """A program of ``text`` (a module with ``@main``) along kc's own road, with its default options.
+
+    Raises InputError for a level from which no road leads, CompileError as ``kc.compile`` does.
+    """
+    from kc import api
+
+    if level in _TENSORS:
+        made = api.compile(text, target)
+        return made.manifest, made.files
+    if level != "loops":
+        raise InputError(f"a region at level '{level}' is measured as an artifact only: realize it first")
+    from kc.pipelines.run import run_phases
+    from kc.targets import get_target
+
+    module, chosen = parse(text), get_target(target)
+    main = entry(module)
+    with module.context:
+        from kc.bindings import ir
+
+        main.attributes["kc.signature"] = ir.StringAttr.get(json.dumps(_signature(main)))
+    run_phases(module, [phase for phase in chosen.phases() if phase.start != "linalg"])
+    return chosen.generate(module, {})
+
+
+def arguments(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Argument, ...]:
+    """The arguments of ``@main`` at ``sizes``, or at typical ones for what they leave open.
+
+    Raises InputError when inputs cannot be drawn as the contract wants them.
+    """
+    module = parse(text)  # the ops below live as long as it does
+    main = entry(module)
+    contract = Contract.of(main)
+    unknown = [fact.text for fact in contract.known if fact.form == "other"]
+    if unknown:
+        raise InputError(f"inputs cannot be drawn that obey the fact '{unknown[0]}'")
+    shapes = [_dims(kind, contract, number) for number, kind in enumerate(inputs(main))]
+    chosen = typical(contract, [(element(kind), dims) for kind, dims in zip(inputs(main), shapes, strict=True)], sizes)
+    made = []
+    for number, (kind, dims) in enumerate(zip(inputs(main), shapes, strict=True)):
+        known = contract.arguments[number]
+        low, high = known.range or (None, None)
+        facts = tuple(f.form for f in contract.known if f.argument == number and f.form in _FACTS)
+        align = max([f.number for f in contract.known if f.argument == number and f.form == "align"], default=ALIGNMENT)
+        role = "out" if known.out else "inout" if known.inout else "in"
+        shape = tuple(chosen[d] if isinstance(d, str) else d for d in dims)
+        made.append(Argument(element(kind), shape, role, low, high, facts, align))
+    return tuple(made)
+
+
+def destinations(drawn: Sequence[Argument], text: str) -> tuple[Argument, ...]:
+    """The arguments of a proposal that stands at a lower level: ``drawn``, and buffers after them in place of results.
+
+    Raises InputError for a buffer of unknown size.
+    """
+    module, made = parse(text), list(drawn)
+    for number, kind in enumerate(inputs(entry(module))[len(drawn) :], len(drawn)):
+        dims = _dims(kind, Contract(arguments=(ArgumentContract(),) * (number + 1)), number)
+        if any(isinstance(d, str) for d in dims):
+            raise InputError(f"the size of the proposal's argument {number} ({kind}) is not known")
+        made.append(Argument(element(kind), tuple(d for d in dims if isinstance(d, int)), "out"))
+    return tuple(made)
+
+
+def typical(
+    contract: Contract, shapes: Sequence[tuple[str, Sequence[int | str]]], given: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Sizes for the named dimensions of ``shapes`` (element type, extents each) at which a region is worth timing.
+
+    ``given`` sizes stand. Raises InputError when no sizes obey the contract's facts.
+    """
+    names = sorted({d for _, dims in shapes for d in dims if isinstance(d, str)})
+    free = [name for name in names if not given or name not in given]
+    sizes = {name: given[name] for name in names if given and name in given}
+
+    def at(level: int) -> dict[str, int]:
+        found = dict(sizes)
+        for name in free:
+            low, high = contract.size_range(name)
+            found[name] = _obeying(contract, name, min(high, max(low, level)), low)
+        return found
+
+    def fits(chosen: Mapping[str, int]) -> bool:
+        total = sum(
+            math.prod(chosen[d] if isinstance(d, str) else d for d in dims) * dtypes.by_name(kind).itemsize
+            for kind, dims in shapes
+        )
+        return total <= TYPICAL_BYTES and math.prod(chosen.values()) <= TYPICAL_VOLUME
+
+    level, chosen = _SMALLEST, at(_SMALLEST)
+    while (larger := at(2 * level)) != chosen and fits(larger):
+        level, chosen = 2 * level, larger
+    for fact in contract.known:
+        if not fact.holds(chosen):
+            raise InputError(f"no typical sizes were found that obey the fact '{fact.text}'; give sizes")
+    return chosen
+
+
+def _obeying(contract: Contract, name: str, size: int, low: int) -> int:
+    """The largest size up to ``size`` that obeys the divisibility facts of one dimension."""
+    facts = [f for f in contract.known if f.form == "divides" and f.left == name]
+    exact = [int(f.right) for f in contract.known if f.form == "==" and f.left == name and f.right.isdigit()]
+    if exact:
+        return exact[0]
+    for candidate in range(size, max(low, size - 4096) - 1, -1):
+        if all(f.holds({name: candidate}) for f in facts):
+            return candidate
+    return size
+
+
+# ------------------------------------------------------------------------------------------------------- reading MLIR
+
+
+def parse(text: str) -> ir.Module:
+    """The module of a text."""
+    from kc.context import make_context, parse_module
+
+    return parse_module(text, make_context())
+
+
+def entry(module: ir.Module) -> ir.Operation:
+    """The function ``@main``. Raises InputError when there is none."""
+    for op in module.body.operations:
+        if op.operation.name == "func.func" and str(op.operation.attributes["sym_name"]).strip('"') == "main":
+            return op.operation
+    raise InputError("the module has no function @main")
+
+
+def inputs(main: ir.Operation) -> list[ir.Type]:
+    """The types of a function's arguments."""
+    from kc.bindings import ir
+
+    return list(ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value).inputs)
+
+
+def element(kind: ir.Type) -> str:
+    """kc's name of the element type. Raises InputError for one that arrays do not have."""
+    from kc.bindings import ir
+
+    element = ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind
+    name = str(element).replace("si", "i", 1) if str(element).startswith("si") else str(element)
+    try:
+        return dtypes.by_name(name).name
+    except KeyError:
+        raise InputError(f"no inputs can be drawn for an argument of type {kind}") from None
+
+
+def _dims(kind: ir.Type, contract: Contract, number: int) -> list[int | str]:
+    """The extents of an argument: numbers, or names where they are dynamic."""
+    from kc.bindings import ir
+
+    if not isinstance(kind, ir.ShapedType):
+        return []
+    named = contract.arguments[number].dims
+    shape = ir.ShapedType(kind)
+    return [
+        (named[axis] if axis < len(named) else f"arg{number}.{axis}") if shape.is_dynamic_dim(axis) else size
+        for axis, size in enumerate(shape.shape)
+    ]
+
+
+def _signature(main: ir.Operation) -> dict[str, Any]:
+    """The manifest's description of a function on buffers (see ``kc.runtime.container``)."""
+    from kc.bindings import ir
+
+    contract = Contract.of(main)
+    kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+
+    def describe(type_: ir.Type, dims: Sequence[int | str]) -> dict[str, Any]:
+        scalar = {} if isinstance(type_, ir.ShapedType) else {"scalar": True}
+        return {"dtype": element(type_), "shape": [d if isinstance(d, int) else None for d in dims], **scalar}
+
+    args = [
+        {"name": f"arg{n}", "kind": "input", **describe(t, _dims(t, contract, n))} for n, t in enumerate(kind.inputs)
+    ]
+    results = []
+    for type_ in kind.results:
+        shape = ir.ShapedType(type_) if isinstance(type_, ir.ShapedType) else None
+        dims = [] if shape is None else ["?" if shape.is_dynamic_dim(i) else s for i, s in enumerate(shape.shape)]
+        results.append(describe(type_, dims))
+    return {"args": args, "results": results}

@@ -1,0 +1,181 @@
+"""The timing gate on IR: what passes, what does not, and what a measurement means."""
+from __future__ import annotations
+
+import pytest
+
+from kc.agents.gates import timing
+from kc.agents.measure import prepare, rounds
+from kc.agents.measure.inputs import Argument
+from kc.agents.measure.least_work import Work, least_work
+from kc.agents.measure.machine import Machine
+from kc.agents.measure.rounds import Measurement
+from kc.errors import InputError
+
+HEAD = """
+func.func @main(%x: memref<?xf32> {kc.dims = ["N"]}, %y: memref<?xf32> {kc.dims = ["N"], kc.out})
+    attributes {kc.sizes = {N = array<i64: 0, 65536>}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+"""
+ONCE = HEAD + """
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %e = math.exp %v : f32
+    memref.store %e, %y[%i] : memref<?xf32>
+  }
+  return
+}
+"""
+#: the same, computed three times over (the loop's bound is read from memory, so that LLVM does not see it)
+OFTEN = HEAD + """
+  %cell = memref.alloc() : memref<1xindex>
+  memref.store %c3, %cell[%c0] : memref<1xindex>
+  scf.for %i = %c0 to %n step %c1 {
+    %times = memref.load %cell[%c0] : memref<1xindex>
+    scf.for %j = %c0 to %times step %c1 {
+      %v = memref.load %x[%i] : memref<?xf32>
+      %e = math.exp %v : f32
+      memref.store %e, %y[%i] : memref<?xf32>
+    }
+  }
+  memref.dealloc %cell : memref<1xindex>
+  return
+}
+"""
+DOT = """
+func.func @main(%a: tensor<64x32xf32>, %b: tensor<32x16xf32>) -> tensor<64x16xf32> {
+  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
+  return %r : tensor<64x16xf32>
+}
+"""
+LIMITS = Machine("test", memory=1e9, cache=1e9, cache_bytes=0, operations={"f32": 1e9, "f64": 1e9, "narrow": 1e9})
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "MOST_ROUNDS", rounds.LEAST_ROUNDS)
+
+
+def test_quicker_loops_pass() -> None:
+    found = timing.check(OFTEN, ONCE, level="loops")
+    assert found.passed, found
+    assert found.figures is not None
+    assert found.figures["speedup"] > 1.5 and found.figures["interval"][0] > 1
+    assert found.figures["roofline_us"] < found.figures["proposal_us"] < found.figures["original_us"]
+
+
+def test_slower_loops_do_not() -> None:
+    found = timing.check(ONCE, OFTEN, level="loops")
+    assert found.reason == "timing.slower"
+    assert "95 % interval" in found.message
+
+
+def test_work_left_out_shows() -> None:
+    skipped = ONCE.replace("to %n step", "to %c3 step")
+    assert timing.check(ONCE, skipped, level="loops").reason == "timing.results"
+
+
+def test_lower_form_of_a_tensor_region() -> None:
+    """A StableHLO region answered with a loop nest that has a destination in place of the result."""
+    original = """func.func @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
+      %0 = stablehlo.exponential %x : tensor<1024xf32>
+      %1 = stablehlo.exponential %x : tensor<1024xf32>
+      %2 = stablehlo.maximum %0, %1 : tensor<1024xf32>
+      return %2 : tensor<1024xf32> }"""
+    proposal = ONCE.replace("memref<?xf32>", "memref<1024xf32>")
+    found = timing.check(original, proposal, level="stablehlo", proposal_level="loops")
+    assert found.reason in (None, "timing.slower", "timing.uncertain", "timing.small"), found
+    assert found.figures is not None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '%t = llvm.call_intrinsic "llvm.readcyclecounter"() : () -> i64',
+        "%t = nvvm.read.ptx.sreg.globaltimer : i64",
+        'llvm.inline_asm has_side_effects "rdtsc", "" : () -> ()',
+        "mov.u64 %rd1, %clock64;",
+    ],
+)
+def test_clock_inside(line: str) -> None:
+    found = timing.check(ONCE, ONCE.replace("return", f"{line}\n  return"), level="loops")
+    assert (found.reason, found.culprit) == ("timing.clock", "proposal")
+
+
+def test_what_cannot_be_timed() -> None:
+    unknown = ONCE.replace("attributes {", 'attributes {kc.facts = ["phase of the moon"], ')
+    found = timing.check(unknown, ONCE, level="loops")
+    assert (found.reason, found.culprit) == ("timing.unsupported", "original")
+    assert "phaseofthemoon" in found.message
+    assert timing.check(ONCE, ONCE, level="llvm").reason == "timing.unsupported"
+    assert timing.check(ONCE, "nonsense", level="loops").culprit == "proposal"
+
+
+def measured(original: float, proposal: float, spread: float = 0.01) -> Measurement:
+    """Times in ns of 21 rounds."""
+    wobble = [1 + spread * ((7 * n) % 11 - 5) / 5 for n in range(21)]
+    return Measurement(
+        tuple(original * w for w in wobble), tuple(proposal * w for w in reversed(wobble)), 1, result_bytes=1000
+    )
+
+
+@pytest.mark.parametrize(
+    ("measurement", "reason"),
+    [
+        (measured(9000, 4000), None),
+        (measured(9000, 9500), "timing.slower"),
+        (measured(9000, 8990, 0.2), "timing.uncertain"),
+        (measured(9000, 8900), "timing.small"),
+        (measured(9000, 900), "timing.impossible"),
+        (Measurement(reason="results", message="m", culprit="proposal"), "timing.results"),
+    ],
+)
+def test_meaning(measurement: Measurement, reason: str | None) -> None:
+    found = timing.judge(measurement, Work(), LIMITS, again=False)
+    assert found.reason == reason, found
+    assert reason is None or reason in timing.REASONS
+
+
+def test_machine_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a time is called impossible: perhaps the machine was busy when its figures were taken."""
+    better = Machine("test", 1e12, 1e12, 0, {"f32": 1e12})
+    monkeypatch.setattr(timing, "machine", lambda again: better)
+    assert timing.judge(measured(9000, 900), Work(), LIMITS).passed
+
+
+def test_least_work() -> None:
+    arguments = prepare.arguments(DOT)
+    assert arguments == (Argument("f32", (64, 32)), Argument("f32", (32, 16)))
+    assert least_work(DOT, arguments) == Work(4 * (64 * 32 + 32 * 16), {"f32": 2.0 * 64 * 32 * 16})
+    batched = DOT.replace("contracting_dims = [1] x [0]", "batching_dims = [0] x [0], contracting_dims = [2] x [1]")
+    for old, new in (("64x32", "5x64x32"), ("32x16", "5x32x16"), ("64x16", "5x64x16")):
+        batched = batched.replace(old, new)
+    assert least_work(batched, prepare.arguments(batched)).operations == {"f32": 2.0 * 5 * 64 * 32 * 16}
+    sliced = DOT.replace(
+        "return %r : tensor<64x16xf32>",
+        "%s = stablehlo.slice %r [0:64, 0:16] : (tensor<64x16xf32>) -> tensor<64x16xf32> return %s : tensor<64x16xf32>",
+    )
+    assert least_work(sliced, arguments) == Work()  # who slices first needs less
+    head = ") -> tensor<64x16xf32> {"
+    allowed = DOT.replace(head, head[:-1] + 'attributes {kc.allow = ["low_precision"]} {', 1)
+    assert set(least_work(allowed, arguments).operations) == {"narrow"}
+
+
+def test_typical_sizes() -> None:
+    text = """func.func @main(%a: memref<?x?xf32> {kc.dims = ["M", "K"]}, %b: memref<?x?xf32> {kc.dims = ["K", "N"]},
+        %i: memref<?xi32> {kc.dims = ["M"], kc.range = array<i64: 0, 9>},
+        %c: memref<?x?xf32> {kc.dims = ["M", "N"], kc.inout})
+        attributes {kc.sizes = {M = array<i64: 0, 131072>, N = array<i64: 0, 100>, K = array<i64: 0, 131072>},
+                    kc.facts = ["K % 24 == 0", "unique(arg2)", "align(arg0,256)"]} { return }"""
+    a, b, i, c = prepare.arguments(text)
+    assert a.shape[0] == c.shape[0] == i.shape[0] >= 256
+    assert a.shape[1] == b.shape[0] and a.shape[1] % 24 == 0
+    assert b.shape[1] == c.shape[1] == 100
+    assert sum(x.nbytes for x in (a, b, i, c)) <= prepare.TYPICAL_BYTES
+    assert (i.low, i.high, i.facts, a.align, c.role) == (0, 9, ("unique",), 256, "inout")
+    assert prepare.arguments(text, {"M": 3, "K": 24})[0].shape == (3, 24)
+    with pytest.raises(InputError, match="obey the fact"):
+        prepare.arguments(text, {"K": 25})
