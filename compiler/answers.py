@@ -11,6 +11,7 @@ tensors (bufferization above all) read. Two passes put an answer in its place wh
 ``@main`` of an answer on buffers takes the function's arguments as memrefs of identity layout (scalars as they are),
 then one memref per result unless the function is in destination-passing style already, and returns nothing.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -4,6 +4,7 @@
 function; ``knobs`` lists what a schedule lets one choose; ``build`` compiles a region alone, with or without a
 proposal; ``pack`` makes a folder that judges a proposal on a machine with a GPU and without MLIR.
 """
+
 from __future__ import annotations
 
 import importlib
@@ -18,6 +19,7 @@ _EXPORTS = {
     "pack": "kc.agents.realize.packing:pack",
     "realize": "kc.agents.realize.dispatch:realize",
     "splice": "kc.agents.realize.realized:splice",
+    "splice_ptx": "kc.agents.realize.realized:splice_ptx",
 }
 
 

@@ -1,4 +1,5 @@
 """A region compiled alone, as it is or with a proposal in its place."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

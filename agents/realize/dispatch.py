@@ -1,4 +1,5 @@
 """From a proposal of any kind to code."""
+
 from __future__ import annotations
 
 import importlib
@@ -23,10 +24,14 @@ KINDS = {
 def realize(region_ir: str, proposal: Proposal, level: str = "linalg", target: str = "cpu") -> Realized:
     """The code of ``proposal`` for the region ``@main`` of ``region_ir``, at ``level``, compiled for ``target``.
 
-    Native code runs here (parsers, and NVRTC or Triton in children of their own): call it in the gates' sandbox. Raises
-    ProtocolError that names a field, RealizeError that names a gate and a reason, InputError for a bad region or an
-    extra that is not installed.
+    At level ``asm`` a region is PTX text. Native code runs here (parsers, and NVRTC or Triton in children of their
+    own): call it in the gates' sandbox. Raises ProtocolError that names a field, RealizeError that names a gate and a
+    reason, InputError for a bad region or an extra that is not installed.
     """
+    if level == "asm":
+        from kc.agents.realize.asm import asm
+
+        return asm(region_ir, proposal, target)
     region = parse_source(region_ir)
     if proposal.kind == "keep":
         return Realized(level, region_ir)

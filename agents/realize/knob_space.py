@@ -8,6 +8,7 @@ A schedule is a frozen dataclass; a knob is one of its fields, those of nested d
 combination (too many threads, too much shared memory). A proposal ``{"kind": "schedule", "knobs": {...}}`` gives those
 that it changes, and ``"schedule"`` to take another family that fits.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -182,9 +183,7 @@ def replaced(schedule: Any, path: str, value: Any) -> Any:
     return dataclasses.replace(schedule, **{field: replaced(getattr(schedule, field), rest, value) if rest else value})
 
 
-def _family(
-    name: str, base: Any, kernel: Kernel, target: str
-) -> tuple[dict[str, Knob], Callable[[Any], str | None]]:
+def _family(name: str, base: Any, kernel: Kernel, target: str) -> tuple[dict[str, Knob], Callable[[Any], str | None]]:
     """The knobs of one schedule, and its check of combinations."""
     from kc.agents.realize import knobs_cpu, knobs_gpu
 

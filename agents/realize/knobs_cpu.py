@@ -1,4 +1,5 @@
 """Knobs of the CPU's schedules. Each function: (schedule as picked, kernel, machine) -> knobs, check."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

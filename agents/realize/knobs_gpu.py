@@ -1,4 +1,5 @@
 """Knobs of the GPU's schedules. Each function: (schedule as picked, kernel, features) -> knobs, check."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
 """``replace_ir``: a region answered with IR of its own level or of one below."""
+
 from __future__ import annotations
 
 from kc.agents.protocol import Proposal, ProtocolError

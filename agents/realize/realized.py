@@ -1,4 +1,5 @@
 """What a proposal becomes, and how it is put on the function that it is for."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -59,6 +60,15 @@ def splice(function: ir.Operation, realized: Realized) -> ir.Operation:
         if "kc.kernel" not in function.attributes:
             function.attributes["no_inline"] = ir.UnitAttr.get()
     return function
+
+
+def splice_ptx(device: ir.Operation, realized: Realized) -> None:
+    """Give a ``gpu.module`` at the llvm level edited PTX for its code; its ops stay as the reference."""
+    from kc.answers import PTX
+    from kc.bindings import ir
+
+    with device.context:
+        device.attributes[PTX] = ir.StringAttr.get(realized.ir)
 
 
 def _outline(function: ir.Operation) -> ir.Operation:

@@ -1,4 +1,5 @@
 """A region's module read: its ``@main``, the signature, and what that signature becomes on buffers."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -124,8 +125,10 @@ def _value(type_: Any, dims: tuple[str, ...] = (), written: bool = False) -> Val
     if isinstance(type_, (ir.IntegerType, ir.FloatType, ir.IndexType)):
         return Value(None, _signless(str(type_)), (), written)
     raise RealizeError(
-        "signature", "signature.type", f"a region with an argument or result of type {type_} cannot stand further "
-        "down: tensors with a rank and scalars can"
+        "signature",
+        "signature.type",
+        f"a region with an argument or result of type {type_} cannot stand further "
+        "down: tensors with a rank and scalars can",
     )
 
 

@@ -1,4 +1,5 @@
 """``schedule``: a kernel's implementation from other knobs, or by a transform script."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """The sizes of a function's results, computed where it is called."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

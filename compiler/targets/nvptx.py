@@ -97,12 +97,15 @@ class NvptxTarget(Target):
         host, devices = split(module)
         described = manifest.describe(module, target=self.name, triple=emit.host().triple, cpu="generic")
         described["chip"] = self.chip
-        texts = {name: llvm_ir.translate(device) for name, device in devices.items()}
+        texts = {name: ptx_of(device) or llvm_ir.translate(device) for name, device in devices.items()}
         host_text = llvm_ir.translate(host)
         jobs: list[Callable[[], Any]] = [
             lambda: emit.host_object(host_text, cpu="generic", opt="O2")  # sizes and launches only: runs on any x86-64
         ]
-        jobs += [functools.partial(self._image, name, text) for name, text in texts.items()]
+        jobs += [
+            functools.partial(self._assembled if ptx_of(devices[name]) else self._image, name, text)
+            for name, text in texts.items()
+        ]
         made_by: list[Any] = emit.many(jobs)  # the host's object, then an Image per device module
         host_object, images = made_by[0], made_by[1:]
         files: dict[str, bytes] = {"host.o": host_object}
@@ -126,9 +129,12 @@ class NvptxTarget(Target):
 
     def _image(self, name: str, text: str) -> Image:
         """One device module from its LLVM IR."""
+        return self._assembled(name, self.ptx(text))
+
+    def _assembled(self, name: str, ptx: str) -> Image:
+        """One device module from its PTX."""
         from kc.codegen import ptx_check
 
-        ptx = self.ptx(text)
         optional = self.cubin == "auto" and not self.strict
         if self.cubin == "never" or (optional and ptx_check.find_ptxas() is None):
             return Image(f"{name}.ptx", ptx.encode(), {})
@@ -153,10 +159,11 @@ class NvptxTarget(Target):
         host, devices = split(module)
         parts = []
         for name, op in {"host": host, **devices}.items():
-            text = llvm_ir.translate(op)
-            if level == "asm":
+            foreign = ptx_of(op)
+            text = foreign or llvm_ir.translate(op)
+            if level == "asm" and not foreign:
                 text = emit.assembly(text, opt="O2") if name == "host" else self.ptx(text)
-            mark = ";" if level == "llvm-ir" else "#" if name == "host" else "//"
+            mark = "//" if foreign else ";" if level == "llvm-ir" else "#" if name == "host" else "//"
             parts.append(f"{mark} ---- {name}\n{text}")
         return "\n".join(parts)
 
@@ -168,7 +175,7 @@ class NvptxTarget(Target):
         def ptx() -> str:
             module = lowered("llvm")  # the ops below do not keep it alive
             _, devices = split(module)
-            return "\n".join(self.ptx(llvm_ir.translate(op)) for op in devices.values())
+            return "\n".join(ptx_of(op) or self.ptx(llvm_ir.translate(op)) for op in devices.values())
 
         made: dict[str, Callable[[], bytes | str]] = {
             **super().forms(lowered, manifest, files),
@@ -192,6 +199,14 @@ def split(module: ir.Module) -> tuple[ir.Operation, dict[str, ir.Operation]]:
         if op.name == "gpu.module":
             op.erase()
     return host, devices
+
+
+def ptx_of(device: ir.Operation) -> str | None:
+    """The PTX that a device module has in place of its ops (see ``kc.answers``); None when its ops are its code."""
+    from kc.answers import PTX
+    from kc.bindings import ir
+
+    return ir.StringAttr(device.attributes[PTX]).value if PTX in device.attributes else None
 
 
 def kernel_table(module: ir.Module) -> list[dict[str, Any]]:

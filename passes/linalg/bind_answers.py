@@ -1,4 +1,5 @@
 """``kc-bind-answers``: functions that have an answer get it for their body, or become kernels that wait for it."""
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,4 +1,5 @@
 """``kc-place-answers``: kernels that have an answer on buffers get it for their body."""
+
 from __future__ import annotations
 
 import dataclasses
