@@ -26,14 +26,18 @@ class Site(ctypes.Structure):
     _fields_ = (("mode", ctypes.c_int32), ("bytes", ctypes.c_int32), ("lanes", ctypes.c_int32))
 
 
+#: no index, in ``Found.iteration``
+NONE = -(1 << 63)
+
+
 class Found(ctypes.Structure):
     """One finding of an instrumented run (shadow.cpp)."""
 
     _fields_ = (
         ("sort", ctypes.c_int32), ("site", ctypes.c_int32), ("other_site", ctypes.c_int32),
         ("block_kind", ctypes.c_int32), ("block_number", ctypes.c_int64), ("block_site", ctypes.c_int64),
-        ("offset", ctypes.c_int64), ("size", ctypes.c_int64), ("iteration", ctypes.c_int64 * 4),
-        ("other_iteration", ctypes.c_int64 * 4),
+        ("offset", ctypes.c_int64), ("size", ctypes.c_int64), ("iteration", ctypes.c_int64 * 8),
+        ("other_iteration", ctypes.c_int64 * 8),
     )
 
 

@@ -5,7 +5,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from kc.agents.execution.calls import Finding
-from kc.agents.execution.library import Found, Site
+from kc.agents.execution.library import NONE, Found, Site
 
 if TYPE_CHECKING:
     from kc.agents.execution.native import Frame
@@ -53,7 +53,8 @@ class Watch:
         sort, site = _SORTS[found.sort], self._sites[found.site]
         other = self._sites[found.other_site] if found.other_site >= 0 else None
         buffer = self._buffer(found)
-        iteration, other_iteration = (tuple(i for i in n if i != -1) for n in (found.iteration, found.other_iteration))
+        iteration = tuple(i for i in found.iteration if i != NONE)
+        other_iteration = tuple(i for i in found.other_iteration if i != NONE)
         what = (
             f"{site['op']} at {site['place']} {_VERBS[site['mode']]} {found.size} bytes at offset {found.offset} "
             f"of {buffer}"

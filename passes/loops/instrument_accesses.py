@@ -28,6 +28,7 @@ _QUIET = _names(
     "memref.assume_alignment memref.alloca_scope memref.alloca_scope.return memref.atomic_yield "
     "memref.distinct_objects llvm.mlir.addressof llvm.mlir.global"
 )
+_NO_INDEX = -(1 << 63)
 _AFFINE_MEMORY = _names("affine.load affine.store affine.vector_load affine.vector_store affine.parallel")
 
 
@@ -190,7 +191,7 @@ def _parallel(work: _Work, op: ir.Operation) -> None:
     with ir.InsertionPoint.at_block_begin(body):
         i64 = ir.IntegerType.get_signless(64)
         numbers = [shadow.emit("arith.index_cast", [a], [i64]) for a in list(body.arguments)[:4]]
-        numbers += [shadow.i64(-1)] * (4 - len(numbers))
+        numbers += [shadow.i64(_NO_INDEX) for _ in range(4 - len(numbers))]
         work.call("kc_shadow_iteration", *numbers)
 
 

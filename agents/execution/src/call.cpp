@@ -32,7 +32,7 @@ struct Report {
 sigjmp_buf landing;
 Report *report;
 volatile sig_atomic_t running, unbroken, expired;
-uintptr_t stack_low, stack_high;
+uintptr_t stack_low;
 alignas(16) char handler_stack[kHandlerStack];
 
 int timer_signal() { return SIGRTMIN + 5; }
@@ -77,30 +77,22 @@ void find_stack() {
     pthread_attr_destroy(&attributes);
   }
   stack_low = reinterpret_cast<uintptr_t>(low);
-  stack_high = stack_low + size;
 }
 
-// A timer on this thread's CPU time, so that a busy machine does not make a call late.
-struct Timer {
-  timer_t id{};
-  bool made = false;
-  explicit Timer(double seconds) {
-    sigevent event{};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = timer_signal();
-    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
-    made = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &id) == 0;
-    itimerspec when{};
-    when.it_value.tv_sec = static_cast<time_t>(seconds);
-    when.it_value.tv_nsec = static_cast<long>((seconds - static_cast<double>(when.it_value.tv_sec)) * 1e9) + 1;
-    if (made)
-      timer_settime(id, 0, &when, nullptr);
-  }
-  ~Timer() {
-    if (made)
-      timer_delete(id);
-  }
-};
+// A timer on this thread's CPU time, so that a busy machine does not make a call late. False: there is none.
+bool start_timer(double seconds, timer_t *id) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = timer_signal();
+  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, id))
+    return false;
+  itimerspec when{};
+  when.it_value.tv_sec = static_cast<time_t>(seconds);
+  when.it_value.tv_nsec = static_cast<long>((seconds - static_cast<double>(when.it_value.tv_sec)) * 1e9) + 1;
+  timer_settime(*id, 0, &when, nullptr);
+  return true;
+}
 
 } // namespace
 
@@ -143,15 +135,18 @@ KC_CHECKED_EXPORT void kc_checked_call(void *function, void **arguments, double 
   action.sa_sigaction = on_time;
   sigaction(timer_signal(), &action, &before_timer);
   expired = unbroken = 0;
-  if (sigsetjmp(landing, 1) == 0) {
-    Timer timer(seconds);
+  timer_t timer{};
+  const bool timed = start_timer(seconds, &timer);
+  if (sigsetjmp(landing, 1) == 0) { // no destructor may be skipped by the jump back
     running = 1;
     reinterpret_cast<void (*)(void **)>(function)(arguments);
     running = 0;
   }
+  if (timed)
+    timer_delete(timer);
   for (int i = 0; i < kCount; ++i)
     sigaction(kSignals[i], &before[i], nullptr);
-  signal(timer_signal(), SIG_IGN);
+  signal(timer_signal(), SIG_IGN); // drops one that is pending
   sigaction(timer_signal(), &before_timer, nullptr);
   sigaltstack(&previous_stack, nullptr);
 }

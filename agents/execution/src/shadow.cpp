@@ -13,7 +13,8 @@
 
 namespace {
 
-constexpr int kIndices = 4;
+constexpr int kIndices = 8; // of the loops around an access, outermost first, that a report shows
+constexpr int64_t kNone = INT64_MIN;
 enum class Mode : int32_t { read, write, atomic };
 enum class Sort : int32_t { bounds, row, uninitialised, read_only, freed, race };
 using kc::kInitialised;
@@ -40,10 +41,14 @@ struct Shadow {
   std::vector<Site> sites;
   std::vector<Finding> findings;
   std::set<std::tuple<int32_t, int32_t, int32_t, int32_t, int64_t>> told;
-  std::vector<Node> nodes{Node{}, Node{}}; // 0 is nobody, 1 the code outside of parallel loops
+  std::vector<Node> nodes; // 0 is nobody, 1 the code outside of parallel loops
   std::vector<std::pair<uint32_t, uint32_t>> forks; // (instance, node that forked), innermost last
   uint32_t current = 1, instances = 0;
   size_t limit = 64;
+  Shadow() : nodes(2) {
+    for (Node &node : nodes)
+      std::fill(node.iteration, node.iteration + kIndices, kNone);
+  }
 };
 
 Shadow shadow;
@@ -232,7 +237,8 @@ KC_CHECKED_EXPORT void kc_shadow_global(int64_t site, uintptr_t base, int64_t by
   kc::enter(std::move(made));
 }
 
-// A parallel loop starts; kc_shadow_iteration starts each of its iterations, kc_shadow_join ends the loop.
+// A parallel loop starts; kc_shadow_iteration starts each of its iterations (with up to four indices, INT64_MIN for none),
+// kc_shadow_join ends the loop.
 KC_CHECKED_EXPORT void kc_shadow_fork() {
   kc::Unbroken guard;
   shadow.forks.emplace_back(++shadow.instances, shadow.current);
@@ -241,7 +247,15 @@ KC_CHECKED_EXPORT void kc_shadow_fork() {
 KC_CHECKED_EXPORT void kc_shadow_iteration(int64_t i0, int64_t i1, int64_t i2, int64_t i3) {
   kc::Unbroken guard;
   auto [instance, parent] = shadow.forks.back();
-  shadow.nodes.push_back({parent, instance, shadow.nodes[parent].depth + 1, {i0, i1, i2, i3}});
+  Node node = shadow.nodes[parent];
+  node.parent = parent;
+  node.instance = instance;
+  ++node.depth;
+  auto *end = node.iteration + kIndices, *free = std::find(node.iteration, end, kNone);
+  for (int64_t index : {i0, i1, i2, i3})
+    if (index != kNone && free != end)
+      *free++ = index;
+  shadow.nodes.push_back(node);
   shadow.current = static_cast<uint32_t>(shadow.nodes.size() - 1);
 }
 

@@ -1,0 +1,130 @@
+"""Races of parallel loops: found though iterations run one after the other, and not where there are none."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kc.agents.execution import Call, Checks, Outcome, run
+
+F32 = np.float32
+HEAD = """
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c2 = arith.constant 2 : index
+%c3 = arith.constant 3 : index
+%c4 = arith.constant 4 : index
+%zero = arith.constant 0.0 : f32
+%one = arith.constant 1.0 : f32
+"""
+
+
+def races(body: str, aliases: tuple = (), order: str = "forward") -> Outcome:
+    text = f"func.func @main(%x: memref<8xf32>, %y: memref<8xf32> {{kc.inout}}) {{{HEAD}{body}\nreturn\n}}\n"
+    call = Call((np.ones(8, F32), np.ones(8, F32)), aliases=aliases)
+    checks = Checks(instrument=True, order=order, roles=("inout" if aliases else "in", "inout"))  # type: ignore[arg-type]
+    (outcome,) = run(text, "loops", [call], checks=checks)
+    assert outcome.fault is None and not outcome.bounds
+    return outcome
+
+
+def par(body: str, name: str = "%i", count: str = "%c4") -> str:
+    return f"scf.parallel ({name}) = (%c0) to ({count}) step (%c1) {{\n{body}\nscf.reduce\n}}\n"
+
+
+def load(at: str, memref: str = "%y", size: int = 8, name: str = "%v") -> str:
+    return f"{name} = memref.load {memref}[{at}] : memref<{size}xf32>\n"
+
+
+def store(at: str, value: str = "%one", memref: str = "%y", size: int = 8) -> str:
+    return f"memref.store {value}, {memref}[{at}] : memref<{size}xf32>\n"
+
+
+ADD = "%w = arith.addf %v, %one : f32\n"
+NEXT = "%j = arith.addi %i, %c1 : index\n"
+ATOMIC = "%o = memref.atomic_rmw addf %one, %y[%c0] : (f32, memref<8xf32>) -> f32\n"
+VECTOR = """%s = arith.muli %i, {} : index
+%v = arith.constant dense<1.0> : vector<2xf32>
+vector.store %v, %y[%s] : memref<8xf32>, vector<2xf32>
+"""
+SCRATCH = "%t = memref.alloc{}() : memref<8xf32>\n"
+USE = store("%c0", memref="%t") + load("%c0", "%t") + store("%i", "%v")
+
+RIGHT = {
+    "disjoint": par(load("%i") + ADD + store("%i", "%w")),
+    "shared reads": par(load("%c0", "%x") + store("%i", "%v")),
+    "one iteration": par(load("%c0") + ADD + store("%c0", "%w"), count="%c1"),
+    "loops one after the other": par(store("%i")) + par(NEXT + load("%j") + "\n"),
+    "sequential round parallel": "scf.for %k = %c0 to %c3 step %c1 {\n" + par(NEXT + store("%i")) + "}\n",
+    "atomic updates": par(ATOMIC),
+    "atomic after the loop": par(ATOMIC) + load("%c0") + ADD + store("%c0", "%w"),
+    "private alloca": par(SCRATCH.format("a") + USE),
+    "private alloc": par(SCRATCH.format("") + USE + "memref.dealloc %t : memref<8xf32>\n"),
+    "vectors side by side": par(VECTOR.format("%c2"), count="%c3"),
+    "nested": par(par("%a = arith.muli %i, %c4 : index\n%b = arith.addi %a, %k : index\n" + store("%b"), "%k"),
+                  count="%c2"),
+    "sequential loop inside": par("scf.for %k = %c0 to %c3 step %c1 {\n" + load("%i") + ADD + store("%i", "%w") + "}\n"),
+    "reduction": "%sum = scf.parallel (%i) = (%c0) to (%c4) step (%c1) init (%zero) -> f32 {\n" + load("%i", "%x")
+    + "scf.reduce(%v : f32) {\n^bb0(%a: f32, %b: f32):\n%s = arith.addf %a, %b : f32\nscf.reduce.return %s : f32\n}\n}\n"
+    + store("%c0", "%sum"),
+    "two dimensions": "scf.parallel (%i, %k) = (%c0, %c0) to (%c2, %c4) step (%c1, %c1) {\n"
+    "%a = arith.muli %i, %c4 : index\n%b = arith.addi %a, %k : index\n" + store("%b") + "scf.reduce\n}\n",
+    "forall": "scf.forall (%i) in (4) {\n" + store("%i") + "}\n",
+    "affine": "affine.parallel (%i) = (0) to (4) {\naffine.store %one, %y[%i] : memref<8xf32>\n}\n",
+}
+WRONG = {
+    "same cell": par(store("%c0")),
+    "lost update": par(load("%c0") + ADD + store("%c0", "%w")),
+    "neighbour": par(NEXT + load("%j") + store("%i", "%v")),
+    "atomic and plain read": par(ATOMIC + load("%c0", name="%q") + store("%j", "%q").replace("%j", "%c1")),
+    "atomic and plain write": par("%f = arith.cmpi eq, %i, %c3 : index\nscf.if %f {\n" + store("%c0") + "} else {\n"
+                                  + ATOMIC + "}\n"),
+    "shared scratch": SCRATCH.format("a") + par(store("%c0", memref="%t") + load("%c0", "%t") + store("%i", "%v")),
+    "vectors overlap": par(VECTOR.format("%c1"), count="%c3"),
+    "nested, inner": "scf.for %k = %c0 to %c3 step %c1 {\n" + par(store("%k")) + "}\n",
+    "nested, outer": par(par(store("%k"), "%k"), count="%c2"),
+    "inner writes, outer reads": par("%f = arith.cmpi eq, %i, %c0 : index\nscf.if %f {\n" + par(store("%k"), "%k")
+                                     + "} else {\n" + load("%c2") + store("%c4", "%v") + "}\n", count="%c2"),
+    "last iteration only": par("%f = arith.cmpi eq, %i, %c3 : index\nscf.if %f {\n" + load("%c0", name="%q")
+                               + store("%c4", "%q") + "} else {\n" + store("%i") + "}\n"),
+    "two dimensions": "scf.parallel (%i, %k) = (%c0, %c0) to (%c2, %c4) step (%c1, %c1) {\n" + store("%k")
+    + "scf.reduce\n}\n",
+    "copy": par("%s = memref.subview %y[%i] [2] [1] : memref<8xf32> to memref<2xf32, strided<[1], offset: ?>>\n"
+                "%t = memref.subview %x[0] [2] [1] : memref<8xf32> to memref<2xf32, strided<[1]>>\n"
+                "memref.copy %t, %s : memref<2xf32, strided<[1]>> to memref<2xf32, strided<[1], offset: ?>>\n"),
+    "forall": "scf.forall (%i) in (4) {\n" + store("%c0") + "}\n",
+    "affine": "affine.parallel (%i) = (0) to (4) {\naffine.store %one, %y[0] : memref<8xf32>\n}\n",
+    "benign": par(store("%c0", "%zero")),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_no_race(name: str) -> None:
+    assert races(RIGHT[name]).races == ()
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_race(name: str, order: str) -> None:
+    found = races(WRONG[name], order=order).races
+    assert found
+    first = found[0]
+    assert first.place and first.other_place and first.iteration != first.other_iteration
+    assert "in another iteration" in first.message
+
+
+def test_arguments_that_share_a_buffer_race() -> None:
+    shift = par(NEXT + load("%j", "%x") + store("%i", "%v"))
+    assert races(shift).races == ()
+    assert races(shift, aliases=((1, 0),)).races
+
+
+def test_a_call_after_a_racing_one_starts_clean() -> None:
+    text = f"""func.func @main(%x: memref<8xf32>, %y: memref<8xf32> {{kc.inout}}, %s: index) {{{HEAD}
+    scf.parallel (%i) = (%c0) to (%c4) step (%c1) {{
+      %k = arith.muli %i, %s : index
+      memref.store %one, %y[%k] : memref<8xf32>
+      scf.reduce
+    }}
+    return
+    }}"""
+    calls = [Call((np.ones(8, F32), np.ones(8, F32), np.int64(s))) for s in (0, 1, 0)]
+    assert [bool(o.races) for o in run(text, "loops", calls, checks=Checks(instrument=True))] == [True, False, True]
