@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from kc.agents.execution import Call, Checks, Outcome, run
 
 F32 = np.float32
@@ -61,9 +62,11 @@ RIGHT = {
     "vectors side by side": par(VECTOR.format("%c2"), count="%c3"),
     "nested": par(par("%a = arith.muli %i, %c4 : index\n%b = arith.addi %a, %k : index\n" + store("%b"), "%k"),
                   count="%c2"),
-    "sequential loop inside": par("scf.for %k = %c0 to %c3 step %c1 {\n" + load("%i") + ADD + store("%i", "%w") + "}\n"),
+    "sequential loop inside": par("scf.for %k = %c0 to %c3 step %c1 {\n" + load("%i") + ADD + store("%i", "%w")
+                                  + "}\n"),
     "reduction": "%sum = scf.parallel (%i) = (%c0) to (%c4) step (%c1) init (%zero) -> f32 {\n" + load("%i", "%x")
-    + "scf.reduce(%v : f32) {\n^bb0(%a: f32, %b: f32):\n%s = arith.addf %a, %b : f32\nscf.reduce.return %s : f32\n}\n}\n"
+    + "scf.reduce(%v : f32) {\n^bb0(%a: f32, %b: f32):\n%s = arith.addf %a, %b : f32\n"
+    "scf.reduce.return %s : f32\n}\n}\n"
     + store("%c0", "%sum"),
     "two dimensions": "scf.parallel (%i, %k) = (%c0, %c0) to (%c2, %c4) step (%c1, %c1) {\n"
     "%a = arith.muli %i, %c4 : index\n%b = arith.addi %a, %k : index\n" + store("%b") + "scf.reduce\n}\n",

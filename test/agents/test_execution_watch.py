@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from kc.agents.execution import Call, Checks, Outcome, run
 
 F32 = np.float32
