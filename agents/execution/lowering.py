@@ -81,8 +81,13 @@ def _prepare(module: ir.Module) -> None:
 
     main = main_of(module)
     with module.context, ir.Location.unknown():
-        kind = ir.TypeAttr(main.attributes["function_type"]).value
-        inputs = ir.FunctionType(kind).inputs if main.name == "func.func" else []
+        for name in [n for n in main.attributes if n.startswith("kc.")]:
+            del main.attributes[name]
+        if main.name == "llvm.func":
+            if "arg_attrs" in main.attributes:
+                _forget_contract(main)
+            return
+        inputs = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value).inputs
         entries = argument_attributes(main, len(inputs))
         for attributes, text in zip(entries, map(str, inputs), strict=True):
             for name in [n for n in attributes if n.startswith("kc.")]:
@@ -91,6 +96,14 @@ def _prepare(module: ir.Module) -> None:
                 attributes.setdefault("bufferization.writable", ir.BoolAttr.get(False))
         if inputs:
             main.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(a) for a in entries])
-        for name in [n for n in main.attributes if n.startswith("kc.")]:
-            del main.attributes[name]
         main.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+
+
+def _forget_contract(main: ir.Operation) -> None:
+    from kc.bindings import ir
+
+    kept = [
+        ir.DictAttr.get({e.name: e.attr for e in ir.DictAttr(a) if not e.name.startswith("kc.")})
+        for a in ir.ArrayAttr(main.attributes["arg_attrs"])
+    ]
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(kept)

@@ -56,7 +56,7 @@ class Program:
             self._engine = execution_engine.ExecutionEngine(
                 module, opt_level=1 if checks.instrument else 2, shared_libs=[str(library.path())]
             )
-            self._entry = self._engine.raw_lookup("_mlir_ciface_main")
+            self._entry = self._engine.raw_lookup("main" if level == "llvm" else "_mlir_ciface_main")
         except RuntimeError as error:
             raise ExecutionError("compile", f"no machine code: {error}") from None
         if not self._entry:
@@ -71,7 +71,8 @@ class Program:
             self._watch.begin(frame)
         frame.protect()
         started = time.perf_counter()
-        self.library.kc_checked_call(self._entry, frame.pointers(), self.checks.seconds, ctypes.byref(report))
+        pointers = frame.expanded() if self.level == "llvm" else frame.pointers()
+        self.library.kc_checked_call(self._entry, pointers, self.checks.seconds, ctypes.byref(report))
         seconds = time.perf_counter() - started
         frame.unprotect()
         heap = (ctypes.c_int64 * 4)()
@@ -203,6 +204,25 @@ class Frame:
                 addresses.append(self._indirect(ctypes.addressof(descriptor)))
         if self._result is not None and not self._leading:
             addresses.append(ctypes.addressof(self._result))
+        return self._packed(addresses)
+
+    def expanded(self) -> Any:
+        """What the packed interface of an ``llvm.func`` takes: the address of each word of each descriptor."""
+        self._kept = []
+        addresses: list[int] = []
+        for buffer, value in zip(self._buffers, self._values, strict=True):
+            if buffer is None:
+                assert value is not None
+                addresses.append(value.ctypes.data)
+            else:
+                descriptor = buffer.descriptor()
+                self._kept.append(descriptor)
+                addresses += [ctypes.addressof(descriptor) + 8 * word for word in range(len(descriptor))]
+        if self._result is not None:
+            addresses.append(ctypes.addressof(self._result))
+        return self._packed(addresses)
+
+    def _packed(self, addresses: list[int]) -> Any:
         packed = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
         self._kept.append(packed)
         return packed

@@ -23,6 +23,7 @@ _NAMED: dict[str, Any] = {
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "i4": ml_dtypes.int4, "ui4": ml_dtypes.uint4,
 }
 _SHAPED = re.compile(r"^(tensor|memref)<((?:(?:\d+|\?)x)*)([A-Za-z]\w*(?:<\w+>)?)(,.*)?>$", re.S)
+_FUNCTION = re.compile(r"^!llvm\.func<(\w+) \(([^()]*)\)>$")
 _INTEGER = re.compile(r"^(s|u|)i(8|16|32|64)$")
 
 
@@ -35,6 +36,11 @@ class Kind:
     element: str
     strided: bool
     text: str
+
+    @property
+    def words(self) -> int:
+        """How many arguments it is at level llvm: a memref is two pointers, an offset, sizes and strides."""
+        return 3 + 2 * len(self.shape) if self.form == "memref" else 1
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -78,18 +84,43 @@ class Signature:
 
     @classmethod
     def of(cls, module: ir.Module, roles: tuple[Role, ...] | None = None) -> Signature:
-        """Of the module's ``@main``; ``roles`` from its attributes unless given."""
+        """Of the module's ``@main``; ``roles`` from its attributes unless given.
+
+        At level llvm the arguments are those that ``kc.buffers`` lists, as they were on buffers.
+        """
         from kc.bindings import ir
 
         main = main_of(module)
-        kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
-        arguments = tuple(kind_of(str(t)) for t in kind.inputs)
-        results = tuple(kind_of(str(t)) for t in kind.results)
+        if main.name == "llvm.func":
+            inputs, outputs = _of_llvm(main)
+        else:
+            kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+            inputs, outputs = [str(t) for t in kind.inputs], [str(t) for t in kind.results]
+        arguments, results = tuple(map(kind_of, inputs)), tuple(map(kind_of, outputs))
         if roles is None:
-            roles = tuple(_role(entries) for entries in argument_attributes(main, len(arguments)))
+            firsts, at = [], 0
+            for argument in arguments:
+                firsts.append(at)
+                at += argument.words if main.name == "llvm.func" else 1
+            entries = argument_attributes(main, at)
+            roles = tuple(_role(entries[first]) for first in firsts)
         if len(roles) != len(arguments):
             raise ValueError(f"{len(roles)} roles for the {len(arguments)} arguments of @main")
         return cls(arguments, results, roles)
+
+
+def _of_llvm(main: ir.Operation) -> tuple[list[str], list[str]]:
+    from kc.bindings import ir
+
+    if "kc.buffers" not in main.attributes:
+        raise ExecutionError("unsupported", "@main of level llvm does not say in 'kc.buffers' what its arguments are")
+    inputs = [ir.StringAttr(a).value for a in ir.ArrayAttr(main.attributes["kc.buffers"])]
+    match = _FUNCTION.match(str(ir.TypeAttr(main.attributes["function_type"]).value))
+    given, words = match[2] if match else "", sum(kind_of(t).words for t in inputs)
+    count = len([t for t in given.split(",") if t.strip()])
+    if match is None or count != words:
+        raise ExecutionError("unsupported", f"'kc.buffers' lists {words} values, @main takes {count}")
+    return inputs, [] if match[1] == "void" else [match[1]]
 
 
 def main_of(module: ir.Module) -> ir.Operation:
