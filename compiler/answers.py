@@ -91,7 +91,7 @@ def place(function: ir.Operation, answer: ir.Module, main: ir.Operation) -> ir.O
     program = outer.operation
     block = program.regions[0].blocks[0]
     taken = set(names_of(program))
-    table = ir.SymbolTable(answer.operation)
+    _number_calls(program, answer.operation)
     for old, op in names_of(answer.operation).items():
         if old == "main":
             continue
@@ -104,7 +104,6 @@ def place(function: ir.Operation, answer: ir.Module, main: ir.Operation) -> ir.O
         if new != old:
             ir.SymbolTable.replace_all_symbol_uses(old, new, answer.operation)
             ir.SymbolTable.set_symbol_name(op, new)
-    del table
     if "gpu.container_module" in answer.operation.attributes:
         program.attributes["gpu.container_module"] = ir.UnitAttr.get(program.context)
     ir.SymbolTable.replace_all_symbol_uses("main", name, answer.operation)
@@ -116,6 +115,34 @@ def place(function: ir.Operation, answer: ir.Module, main: ir.Operation) -> ir.O
         op.detach_from_parent()
         block.append(op)
     return main
+
+
+def _number_calls(program: ir.Operation, answer: ir.Operation) -> None:
+    """Give the custom calls of an answer numbers that are free in the program.
+
+    A call is a function with ``kc.custom_call`` (its entry of the manifest); the constant that passes the number has
+    the attribute ``kc.number``.
+    """
+    import json
+
+    from kc.bindings import ir
+    from kc.rewrite import walk_ops
+
+    def calls(module: ir.Operation) -> list[ir.Operation]:
+        return [op for op in names_of(module).values() if "kc.custom_call" in op.attributes]
+
+    used = [json.loads(ir.StringAttr(op.attributes["kc.custom_call"]).value)["number"] for op in calls(program)]
+    number = max(used, default=-1) + 1
+    for function in calls(answer):
+        described = json.loads(ir.StringAttr(function.attributes["kc.custom_call"]).value) | {"number": number}
+        with function.context:
+            function.attributes["kc.custom_call"] = ir.StringAttr.get(json.dumps(described))
+            for constant in walk_ops(function, "arith.constant"):
+                if "kc.number" in constant.attributes:
+                    kind = constant.results[0].type
+                    constant.attributes["value"] = ir.IntegerAttr.get(kind, number)
+                    del constant.attributes["kc.number"]
+        number += 1
 
 
 def _is_external(op: ir.Operation) -> bool:

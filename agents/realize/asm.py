@@ -1,4 +1,5 @@
 """Regions at level ``asm``: the PTX of a device module, answered with edited PTX."""
+
 from __future__ import annotations
 
 from kc.agents.protocol import Proposal

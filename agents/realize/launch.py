@@ -77,6 +77,14 @@ def _argument(
     return "size", expressions.parse(value, field, names, ranks)
 
 
+def buffer_named(text: Any, signature: Signature, field: str) -> int:
+    """The number of the buffer that ``text`` names. Raises ProtocolError when it names none."""
+    found = _buffer(text, signature, field) if isinstance(text, str) else None
+    if found is None:
+        raise ProtocolError(f"wants argN or outN, not {text!r}", field)
+    return found
+
+
 def _buffer(text: str, signature: Signature, field: str) -> int | None:
     """The buffer that ``argN`` (an argument of the region) or ``outN`` (destination N) names."""
     match = re.fullmatch(r"\s*(arg|out)(\d{1,4})\s*", text)

@@ -48,6 +48,7 @@ class Value:
     element: str
     dims: tuple[str, ...] = ()
     written: bool = False
+    unsigned: bool = False
 
     @property
     def rank(self) -> int:
@@ -121,7 +122,8 @@ def _value(type_: Any, dims: tuple[str, ...] = (), written: bool = False) -> Val
     if isinstance(type_, (ir.RankedTensorType, ir.MemRefType)):
         open_size = ir.ShapedType.get_dynamic_size()
         shape = tuple(None if size == open_size else size for size in type_.shape)
-        return Value(shape, _signless(str(type_.element_type)), dims, written)
+        element = str(type_.element_type)
+        return Value(shape, _signless(element), dims, written, element.startswith("ui"))
     if isinstance(type_, (ir.IntegerType, ir.FloatType, ir.IndexType)):
         return Value(None, _signless(str(type_)), (), written)
     raise RealizeError(

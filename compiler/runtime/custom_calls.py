@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kc.runtime.errors import LoadError
+from kc.runtime.libraries.names import TARGETS as LIBRARIES
 
 PLATFORMS = ("cpu", "nvptx")
 WORDS, XLA, KC = 0, 1, 2
@@ -139,6 +140,9 @@ def _built_in(name: str, platform: str) -> Implementation | None:
         if library.load() is not None:
             module = importlib.import_module(f"kc.runtime.cusolver.{TARGETS[name]}")
             return Implementation(name, platform, module.implementation(name))
+    if name in LIBRARIES and LIBRARIES[name][1] == platform:
+        module = importlib.import_module(f"kc.runtime.libraries.{LIBRARIES[name][0]}")
+        return Implementation(name, platform, module.implementation(name))
     if name not in names.TARGETS:
         return None
     module = importlib.import_module(f"kc.runtime.lapack.{names.TARGETS[name]}")
@@ -150,7 +154,7 @@ def knows(name: str, platform: str) -> bool:
     from kc.runtime.lapack import names
 
     with _lock:
-        return name in _declared or name in names.TARGETS or any(
+        return name in _declared or name in names.TARGETS or LIBRARIES.get(name, ("", ""))[1] == platform or any(
             (name, place) in _registered for place in (platform, "cpu")
         )
 
@@ -158,6 +162,8 @@ def knows(name: str, platform: str) -> bool:
 def on_host(name: str, platform: str) -> bool:
     """Whether a program for ``platform`` calls ``name`` on copies in host memory, for want of an own function (of
     those ``in_cusolver``: where that is not found)."""
+    if LIBRARIES.get(name, ("", ""))[1] == platform:
+        return False
     return platform != "cpu" and (name, platform) not in _registered and name not in _declared
 
 

@@ -26,7 +26,7 @@ def path() -> str | None:
 
 @functools.cache
 def _found() -> str | None:
-    found = next((str(file) for folder in _folders() for file in _newest_first(folder)), None)
+    found = next((str(file) for folder in folders() for file in _newest_first(folder)), None)
     return found or ctypes.util.find_library("cusolver")
 
 
@@ -36,18 +36,18 @@ def _newest_first(folder: Path) -> list[Path]:
     return sorted(files, key=lambda f: -int(f.name.removeprefix("libcusolver.so.")))
 
 
-def _folders() -> Iterator[Path]:
-    wheels = _package("nvidia")
+def folders() -> Iterator[Path]:
+    wheels = package("nvidia")
     # nvidia/cu13/lib, nvidia/cusolver/lib: the newest CUDA first
     yield from sorted((f for w in wheels for f in w.glob("cu[0-9]*/lib")), reverse=True)
     yield from (w / "cusolver" / "lib" for w in wheels)
-    yield from (w / "lib" for w in _package("torch"))
+    yield from (w / "lib" for w in package("torch"))
     homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
     for home in (*filter(None, homes), "/usr/local/cuda"):
         yield Path(home) / "lib64"
 
 
-def _package(name: str) -> list[Path]:
+def package(name: str) -> list[Path]:
     """Folders of a package, which is not imported."""
     try:
         spec = importlib.util.find_spec(name)
