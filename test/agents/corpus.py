@@ -1,6 +1,6 @@
 """Proposals whose right verdict is known, read from ``corpus/LEVEL/FILE.mlir``.
 
-A file holds one region (a module with ``@main`` under contract attributes) and after it any number of proposals for it::
+A file holds one region (a module with ``@main`` under contract attributes) and then any number of proposals for it::
 
     // What the region computes.
     // tolerance: close 1e-5 1e-7             (of all its proposals; default: exact)
@@ -24,11 +24,12 @@ A proposal's text is one of
 * the same with helpers beside it, ``func.func @main ... {`` standing for signature and common lines;
 * with the header ``// whole``: a module as it is.
 
-Headers of a proposal: ``why``, ``assumes`` (names between commas), ``tolerance`` (``exact [nsz]``, ``close RTOL ATOL``,
-``ref64 RTOL ATOL FACTOR``), ``witness`` (JSON, as the keys ``seed``, ``sizes``, ``values``, ``set``, ``fill``, ``calls``,
-``alias``, ``guard`` of the public corpus), ``specials``/``skip_fills``/``extra_inputs`` (JSON: what an accept is checked
-on), ``unchecked`` (why no run of a plain JIT can show the label). A line ``// schedule`` begins a serial program that does
-what a parallel machine may do with the proposal: it shows a race to a run that has none.
+Headers of a proposal: ``why``, ``assumes`` (between semicolons), ``tolerance`` (``exact [nsz]``, ``close RTOL ATOL``,
+``ref64 RTOL ATOL FACTOR``), ``witness`` (JSON, as the keys ``seed``, ``sizes``, ``values``, ``set``, ``fill``,
+``calls``, ``alias``, ``guard`` of the public corpus), ``specials``, ``skip_fills``, ``extra_inputs`` (JSON: what an
+accept is checked on), ``unchecked`` (why no run of a plain JIT can show the label). A line ``// schedule`` begins a
+serial program that does what a machine may do with the proposal where a plain run does not show it: iterations of a
+parallel loop in another order, a flag that is made use of, a write where the proposal reads out of bounds.
 """
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ def read(path: Path) -> list[Entry]:
         try:
             own, body = _headers(path, text)
             ir, *schedule = [_module(part, common, before, "whole" in own) for part in body.split("// schedule\n")]
-            entries.append(_entry(f"{level}/{path.stem}/{name}", level, _wrapped(original), ir, schedule, headers | own))
+            identity = f"{level}/{path.stem}/{name}"
+            entries.append(_entry(identity, level, _wrapped(original), ir, schedule, headers | own))
         except (KeyError, ValueError) as error:
             raise CorpusError(f"{path}: {name}: {error!r}") from error
     return entries
@@ -122,7 +124,10 @@ def _headers(path: Path, text: str, strict: bool = True) -> tuple[dict[str, str]
 
 
 def _wrapped(text: str) -> str:
-    return f"module {{\n{text.strip()}\n}}\n"
+    """``text`` in a module; aliases (``#map = ...``) stay before it, where the syntax wants them."""
+    lines = text.strip().split("\n")
+    aliases = "".join(f"{line}\n" for line in lines if line.startswith("#"))
+    return aliases + "module {\n" + "".join(f"{line}\n" for line in lines if not line.startswith("#")) + "}\n"
 
 
 def _module(body: str, common: str, before: str, whole: bool) -> str:
@@ -130,7 +135,8 @@ def _module(body: str, common: str, before: str, whole: bool) -> str:
         return body.strip() + "\n"
     place = re.search(r"^func\.func @main \.\.\. \{$", body, re.MULTILINE)
     if place:
-        return _wrapped(body[: place.start()] + common + body[place.end() + 1 :])
+        aliases = "".join(f"{line}\n" for line in before.split("\n") if line.startswith("#"))
+        return _wrapped(aliases + body[: place.start()] + common + body[place.end() + 1 :])
     ends = "" if re.search(r"^  return\b", body, re.MULTILINE) else "\n  return"
     helpers = before + "\n" if before else ""
     return _wrapped(helpers + common + body.strip("\n") + ends + "\n}")
