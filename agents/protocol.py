@@ -8,15 +8,25 @@ is read here, judged by ``kc.agents.gates`` and never evaluated. Nothing in this
 from __future__ import annotations
 
 import dataclasses
-import types
 import typing
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from kc.errors import InputError
+from kc.agents.json_form import (
+    NON_FINITE,
+    VERSION,
+    ProtocolError,
+    all_finite,
+    dumps,
+    from_json,
+    loads,
+    to_json,
+)
 
-#: of all three messages; raised when a reader of the old one would misread the new one
-VERSION = 1
+__all__ = [
+    "GATES", "NEEDS", "NON_FINITE", "VERSION", "Gate", "Kind", "Observation", "Proposal", "ProtocolError", "Verdict",
+    "dumps", "from_json", "loads", "to_json",
+]
 
 Kind = Literal["keep", "replace_ir", "schedule", "ptx", "cuda", "triton", "library", "stablehlo_out"]
 Gate = Literal[
@@ -27,17 +37,6 @@ Gate = Literal[
 GATES: tuple[str, ...] = typing.get_args(Gate)
 
 
-class ProtocolError(InputError):
-    """A message is not one: a field is missing, unknown or of the wrong type.
-
-    ``field`` is its path (``launch.grid``).
-    """
-
-    def __init__(self, message: str, field: str = ""):
-        super().__init__(f"{field}: {message}" if field else message)
-        self.field = field
-
-
 @dataclasses.dataclass(frozen=True)
 class Observation:
     """What an agent is shown of one region at one moment of a compilation.
@@ -46,33 +45,39 @@ class Observation:
     ``kc.agents.contract``) and, read out, in ``contract``.
     """
 
-    #: level of the ladder at which the region stands, and the hook point (``before:cpu-schedule``)
+    #: level of the ladder at which the region stands
     level: str
+    #: the hook point (``before:cpu-schedule``)
     at: str
-    #: the region's function, and its kind (``contraction``, ``row-reduction`` … or ``function``)
+    #: name of the region's function
     name: str
+    #: ``contraction``, ``row-reduction`` … or ``function``
     kind: str
     #: hash of the region's canonical IR, target and options: key of the ledger, 64 hex digits
     identity: str
-    #: text of a module that holds the region as ``@main``; ``ops`` has its ops in order of the text: id, name, result
-    #: types, location
+    #: text of a module that holds the region as ``@main``
     ir: str
+    #: the region's ops in order of the text: ``id``, ``name``, ``operands``, result ``types``, ``location``
     ops: tuple[dict[str, Any], ...] = ()
-    #: spec of the target (``cpu``, ``nvptx:sm_90a``) and the limits that schedules read
+    #: spec of the target (``cpu``, ``nvptx:sm_90a``)
     target: str = "cpu"
+    #: the limits that schedules read, in bytes, registers …, by name
     limits: dict[str, int] = dataclasses.field(default_factory=dict)
     #: ``kc.agents.contract.Contract`` as JSON
     contract: dict[str, Any] = dataclasses.field(default_factory=dict)
-    #: of one run at the typical sizes of ``contract``; None where they cannot be told
+    #: operations on floats of one run at the typical sizes of ``contract``; None where they cannot be told
     flops: float | None = None
+    #: bytes of arguments and results of that run
     bytes: float | None = None
     #: shortest time on this target that the sizes allow, in µs
     roofline_us: float | None = None
     #: what the compiler would do: name of the schedule and its knobs, or why there is none
     default: dict[str, Any] = dataclasses.field(default_factory=dict)
+    #: what the compiler has to say of the region: why something did not match or could not be done
     remarks: tuple[str, ...] = ()
     #: earlier proposals of this agent for this region with their verdicts, oldest first
     attempts: tuple[dict[str, Any], ...] = ()
+    #: of the protocol
     version: int = VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -103,20 +108,32 @@ class Proposal:
     the original runs.
     """
 
+    #: what sort of answer this is
     kind: Kind
+    #: text of a module whose ``@main`` has the region's signature
     ir: str | None = None
+    #: level at which ``ir`` stands: the region's (also when left out) or a lower one
     level: str | None = None
+    #: fields of the kernel's schedule by name
     knobs: dict[str, Any] | None = None
+    #: a transform-dialect module that schedules the kernel
     script: str | None = None
+    #: the kernel's text in the language that ``kind`` names
     source: str | None = None
     #: ``entry`` (name of the kernel), ``grid`` and ``block`` (three expressions over dimension names each), ``shared``
     #: (bytes), ``arguments`` (order of ``arg0``, ``dim(M)`` and literals)
     launch: dict[str, Any] | None = None
+    #: ``cublaslt``, ``cudnn``, ``blas`` or ``onednn``
     library: str | None = None
+    #: of the library's routine, or of ``stablehlo_out`` (``platform``)
     parameters: dict[str, Any] | None = None
+    #: what the new form needs and the old one did not: each must be granted by the contract
     assumes: tuple[str, ...] = ()
+    #: condition on the arguments' sizes (``M % 8 == 0``) outside of which the original runs
     guard: str | None = None
+    #: why, in the agent's words; kept in the ledger
     rationale: str = ""
+    #: of the protocol
     version: int = VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -127,13 +144,16 @@ class Proposal:
     def from_json(cls, data: Mapping[str, Any]) -> Proposal:
         """The message that ``data`` holds; raises ProtocolError, also when a field is missing that the kind needs."""
         made = from_json(cls, data)
-        needs = _NEEDS[made.kind]
+        needs = NEEDS[made.kind]
+        for name in ("knobs", "launch", "parameters"):
+            all_finite(getattr(made, name), name)
         if needs and all(getattr(made, name) is None for name in needs):
             raise ProtocolError(f"a proposal of kind '{made.kind}' needs it", " or ".join(needs))
         return made
 
 
-_NEEDS: dict[str, tuple[str, ...]] = {
+#: kind of a proposal -> fields of which it needs one
+NEEDS: dict[str, tuple[str, ...]] = {
     "keep": (), "replace_ir": ("ir",), "schedule": ("knobs", "script"), "ptx": ("source",), "cuda": ("source",),
     "triton": ("source",), "library": ("library",), "stablehlo_out": (),
 }
@@ -147,9 +167,13 @@ class Verdict:
     ``numeric.nan`` …: ``kc.agents.gates.REASONS`` explains each), ``message`` says it in words with names and numbers.
     """
 
+    #: whether the proposal takes the region's place
     accepted: bool
+    #: the gate that ended it; None when it was accepted
     gate: Gate | None = None
+    #: reason code
     reason: str = "accepted"
+    #: the reason in words, with names and numbers
     message: str = ""
     #: the smallest counter-example found: ``sizes``, ``arguments`` (values or how they were drawn), ``index``, ``got``,
     #: ``want``; of a race the two places; None where no run was needed
@@ -164,6 +188,7 @@ class Verdict:
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     #: number of differential runs
     runs: int = 0
+    #: of the protocol
     version: int = VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -174,85 +199,3 @@ class Verdict:
     def from_json(cls, data: Mapping[str, Any]) -> Verdict:
         """The message that ``data`` holds; raises ProtocolError."""
         return from_json(cls, data)
-
-
-Message = TypeVar("Message")
-
-
-def to_json(message: Any, *, defaults: bool = True) -> dict[str, Any]:
-    """A message (a dataclass) as JSON values; without ``defaults``, fields that have their default are left out."""
-    result = {}
-    for field in dataclasses.fields(message):
-        value = getattr(message, field.name)
-        default = field.default_factory() if callable(field.default_factory) else field.default
-        if defaults or field.name == "version" or value != default:
-            result[field.name] = list(value) if isinstance(value, tuple) else value
-    return result
-
-
-def from_json(cls: type[Message], data: Any) -> Message:
-    """``data`` as a message of type ``cls``; raises ProtocolError that names the field at fault."""
-    if not isinstance(data, Mapping):
-        raise ProtocolError(f"a {cls.__name__.lower()} is a JSON object, not {_kind_of(data)}")
-    fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    version = data.get("version", VERSION)
-    if version != VERSION:
-        raise ProtocolError(f"this kc speaks version {VERSION} of the protocol, not {version!r}", "version")
-    for name in data:
-        if name not in fields:
-            import difflib
-
-            near = difflib.get_close_matches(str(name), fields, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(fields)}"
-            raise ProtocolError(f"a {cls.__name__.lower()} has no such field{hint}", str(name))
-    kinds = typing.get_type_hints(cls)
-    values = {}
-    for name, field in fields.items():
-        if name in data:
-            values[name] = _value(data[name], kinds[name], name)
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise ProtocolError("is missing", name)
-    return cls(**values)
-
-
-def _value(value: Any, kind: Any, path: str) -> Any:
-    """``value`` if it is of type ``kind``, lists as tuples where a tuple is wanted."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if kind is Any:
-        return _plain(value, path)
-    if origin in (typing.Union, types.UnionType):
-        if value is None and type(None) in arguments:
-            return None
-        (kind,) = [a for a in arguments if a is not type(None)]
-        return _value(value, kind, path)
-    if origin is Literal:
-        if value in arguments:
-            return value
-        raise ProtocolError(f"{value!r} is none of {', '.join(map(repr, arguments))}", path)
-    if origin is tuple:
-        if isinstance(value, (list, tuple)):
-            return tuple(_value(item, arguments[0], f"{path}[{number}]") for number, item in enumerate(value))
-    elif origin is dict:
-        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-            return {key: _value(item, arguments[1], f"{path}.{key}") for key, item in value.items()}
-    elif kind is float:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
-    elif isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-        return value
-    raise ProtocolError(f"wants {getattr(origin or kind, '__name__', kind)}, not {_kind_of(value)}", path)
-
-
-def _plain(value: Any, path: str) -> Any:
-    """``value`` if it is JSON through and through."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, f"{path}[{number}]") for number, item in enumerate(value)]
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: _plain(item, f"{path}.{key}") for key, item in value.items()}
-    raise ProtocolError(f"is no JSON value: {_kind_of(value)}", path)
-
-
-def _kind_of(value: Any) -> str:
-    return "null" if value is None else type(value).__name__
