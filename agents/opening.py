@@ -86,7 +86,7 @@ def as_agent(part: Any) -> Agent | None:
     return FunctionAgent(part, name=name, levels=("linalg",))
 
 
-def program_hash(module: ir.Module, target: str, options: Mapping[str, Any]) -> str:
+def program_hash(module: ir.Module | ir.Operation, target: str, options: Mapping[str, Any]) -> str:
     """Names a program, target and options in the ledger's builds: 64 hex digits. Locations do not count."""
     told = json.dumps([target, {key: str(value) for key, value in sorted(options.items())}])
     text = module.operation.get_asm(enable_debug_info=False)

@@ -81,6 +81,7 @@ class Session:
 
     ``mode``: see ``kc.agents.ledger``. ``timing``: whether an answer must also be faster. ``remarks`` collects what
     went wrong with agents, ``decisions`` what was settled. ``program`` and ``name`` name the build in the ledger.
+    ``moment``: the only one, at which all agents take part (of a pass that has no road around it).
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Session:
         judge: Judge | None = None,
         program: str = "",
         name: str = "main",
+        moment: str = "",
     ):
         if mode not in MODES:
             raise InputError(f"the ledger is used in mode {', '.join(MODES)}, not {mode!r}")
@@ -109,12 +111,15 @@ class Session:
         self._judge = _gates if judge is None else judge
         self._visits: list[Visit] = []
         self._kernels: dict[str, Contract] = {}
+        self._kinds: dict[str, str] = {}
         self._settled: dict[tuple[str, str, str], Attempt] | None = None
         self._frozen = mode == "frozen"
         if self._frozen and not agents:
             agents = self._recorded()
-        self.stands = [self._stand(agent, phases) for agent in agents]
+        alone = frozenset({moment} if moment else ())
+        self.stands = [Stand(agent, alone) if alone else self._stand(agent, phases) for agent in agents]
         self._points = frozenset(point for stand in self.stands for point in stand.points)
+        self._llvm = any(f"after:{phase.name}" in self._points and phase.end == "llvm" for phase in phases)
         self._below = any(p == hooks.ASM or p.partition(":")[2] not in _LINALG for p in self._points)
 
     # ------------------------------------------------------------------------------------------- moments
@@ -126,6 +131,8 @@ class Session:
             self.ask(module, point.level, at)
         if self._below and at == "after:form-kernels":
             self._remember(module)
+        if self._llvm and point.when == "before" and point.phase.end == "llvm" != point.phase.start:
+            self._remember_buffers(module)
 
     def ask(self, module: ir.Module | ir.Operation, level: str, at: str) -> None:
         """Ask every agent that takes part at ``at`` about every region of ``module``, which stands at ``level``."""
@@ -135,7 +142,8 @@ class Session:
             if at not in stand.points:
                 continue
             for region in find(module, level):
-                self._region(stand, region, at)
+                kind = self._kinds.get(region.name, region.kind)
+                self._region(stand, dataclasses.replace(region, kind=kind), at)
 
     def finish(self) -> None:
         """Enter the build into the ledger: the compilation has come to its end."""
@@ -226,7 +234,12 @@ class Session:
             if proposal is None:
                 break
             seed = secrets.randbits(63) if self.seed is None else self.seed
-            verdict = self._verdict(observation, proposal, seed)
+            try:
+                verdict = self._verdict(observation, proposal, seed)
+            except Exception as error:  # of the gates, which can judge nothing against this region
+                what = error if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+                self.remarks.append(f"region '@{region.name}' cannot be judged: {what}")
+                return None
             attempt = self.ledger.record(observation, stand.agent, proposal, verdict, seed=seed)
             self._guarded(stand, lambda: stand.asking.learn(shown, proposal, verdict))  # noqa: B023
             if verdict.accepted:
@@ -299,11 +312,26 @@ class Session:
     def _remember(self, module: ir.Module) -> None:
         """Keep the contracts of kernels on tensors for the levels where their tensors are buffers."""
         from kc.agents.regions import find
-        from kc.agents.regions.known import contract_of, whole_destinations
+        from kc.agents.regions.known import contract_of, destinations
 
         for region in find(module, "linalg"):
             contract = contract_of(region, self.target.spec, self.options)
-            self._kernels[region.name] = whole_destinations(region.operation, contract)
+            self._kinds[region.name] = self._kinds[f"{region.name}__impl"] = region.kind
+            self._kernels[region.name] = destinations(region.operation, contract)
+
+    def _remember_buffers(self, module: ir.Module) -> None:
+        """Keep the contracts of functions on buffers for the llvm level, where these are pointers and sizes."""
+        from kc.agents.regions import find
+        from kc.agents.regions.buffers import Overlap
+        from kc.agents.regions.known import contract_of, note_buffers
+
+        for region in find(module, "loops"):
+            try:
+                contract = contract_of(region, self.target.spec, self.options, self._kernels)
+            except Overlap:
+                continue
+            self._kernels[region.name] = contract
+            note_buffers(region.operation)
 
     def _stand(self, agent: Agent, phases: Sequence[Phase]) -> Stand:
         points = frozenset(hooks.resolve(where, phases) for where in agent.levels if hooks.passes_level(where, phases))

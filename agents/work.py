@@ -20,34 +20,11 @@ if TYPE_CHECKING:
 TYPICAL = 256
 #: operations that a mathematical function counts for
 _FUNCTION = 20
-_FUNCTIONS = frozenset(
-    [
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "tanh",
-        "erf",
-        "erfc",
-        "powf",
-        "atan",
-        "atan2",
-        "cbrt",
-        "exponential",
-        "logistic",
-        "power",
-        "exponential_minus_one",
-        "log_plus_one",
-        "sine",
-        "cosine",
-    ]
-)
+_FUNCTIONS = frozenset({
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc",
+    "powf", "atan", "atan2", "cbrt", "exponential", "logistic", "power", "exponential_minus_one",
+    "log_plus_one", "sine", "cosine",
+})  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,25 +164,11 @@ class _Shapes:
             self._known[result] = shape
 
 
-_MOVES = frozenset(
-    [
-        "constant",
-        "reshape",
-        "transpose",
-        "broadcast_in_dim",
-        "dynamic_broadcast_in_dim",
-        "slice",
-        "dynamic_slice",
-        "concatenate",
-        "gather",
-        "pad",
-        "iota",
-        "get_dimension_size",
-        "return",
-        "reverse",
-        "dynamic_reshape",
-    ]
-)
+_MOVES = frozenset({
+    "constant", "reshape", "transpose", "broadcast_in_dim", "dynamic_broadcast_in_dim", "slice",
+    "dynamic_slice", "concatenate", "gather", "pad", "iota", "get_dimension_size", "return", "reverse",
+    "dynamic_reshape",
+})  # fmt: skip
 
 
 def _contraction(name: str, shapes: Sequence[Sequence[int]]) -> float:

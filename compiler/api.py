@@ -275,14 +275,28 @@ def lower(
     target: str = "cpu",
     entry: str = "main",
     options: Mapping[str, Any] | None = None,
+    agents: Sequence[Any] = (),
+    ledger: Any = None,
+    ledger_mode: str = "ask",
 ) -> str:
     """The text of a program at level ``to`` (or after the phase of that name) of ``target``'s road.
 
-    ``asm`` gives assembly or PTX. Raises as ``compile`` does.
+    ``asm`` gives assembly or PTX. ``agents`` and the ledger as in ``compile``, as far as the road is gone. Raises as
+    ``compile`` does.
     """
     from kc import frontends
 
     loaded = frontends.load(source, entry)
     chosen = get_target(target)
-    options = _checked(options or {}, road(chosen, loaded.level))
-    return _Source(loaded, chosen, options).stage(to)
+    phases = road(chosen, loaded.level)
+    options = _checked(options or {}, phases)
+    kept = _Source(loaded, chosen, options)
+    if ledger is None and not any(map(is_agent, agents)):
+        kept.hooks = lambda: agents
+        return kept.stage(to)
+    hooks, session = _session(
+        agents, phases, loaded.module, target=chosen, options=options, entry=entry, ledger=ledger, mode=ledger_mode
+    )
+    kept.hooks = lambda: hooks
+    with session:
+        return kept.stage(to)

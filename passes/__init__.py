@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 REGISTRY: dict[str, str] = {
+    "agents": "kc.passes.linalg.agents:AskAgents",
     "kc-bind-answers": "kc.passes.linalg.bind_answers:BindAnswers",
     "kc-bind-host-calls": "kc.passes.linalg.bind_host_calls:BindHostCalls",
     "kc-bind-impls": "kc.passes.loops.bind_impls:BindImpls",

@@ -69,6 +69,8 @@ def _information(parsed: Parsed) -> str | None:
         from kc.registry import load_pass_file
 
         load_pass_file(path)
+    if parsed.given & {"agent", "ledger", "replay", "frozen"}:
+        _give_agents(parsed)
     if parsed.flag("help"):
         return help_text(USAGE, TABLE)
     if parsed.flag("version"):
@@ -86,6 +88,18 @@ def _information(parsed: Parsed) -> str | None:
 
         return list_passes()
     return None
+
+
+def _give_agents(parsed: Parsed) -> None:
+    """Let the passes ``agents{…}`` of the pipeline have what the command line says about agents."""
+    from kc.agents.in_pipeline import give
+
+    if parsed.flag("replay") and parsed.flag("frozen"):
+        raise UsageError("'--replay' asks about what the ledger does not settle, '--frozen' does not: give one of them")
+    mode = "frozen" if parsed.flag("frozen") else "replay" if parsed.flag("replay") else "ask"
+    if mode != "ask" and parsed.text("ledger") is None:
+        raise UsageError(f"'--{mode}' needs '--ledger FILE'")
+    give(parsed.names("agent"), parsed.text("ledger"), mode)
 
 
 def _main(parsed: Parsed) -> int:

@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kc.agents.contract import ArgumentContract, Contract
-from kc.agents.regions.find import Region, symbol
+from kc.agents.regions.find import Region
+from kc.agents.regions.launches import LAUNCH, kernel_name, kernel_operands
+from kc.agents.regions.symbols import lookup
 from kc.bindings import ir
 from kc.errors import InputError
 from kc.rewrite import walk_ops
 
-_VIEWS = frozenset(
-    [
-        "memref.subview",
-        "memref.cast",
-        "memref.expand_shape",
-        "memref.collapse_shape",
-        "memref.reinterpret_cast",
-        "memref.view",
-        "memref.transpose",
-        "memref.memory_space_cast",
-    ]
-)
+_VIEWS = frozenset({
+    "memref.subview", "memref.cast", "memref.expand_shape", "memref.collapse_shape",
+    "memref.reinterpret_cast", "memref.view", "memref.transpose", "memref.memory_space_cast",
+})  # fmt: skip
 #: op -> number of the operand that it writes
 _WRITES = {"memref.store": 1, "vector.store": 1, "vector.transfer_write": 1, "memref.copy": 1, "affine.store": 1,
            "affine.vector_store": 1, "vector.maskedstore": 0, "vector.scatter": 0, "memref.atomic_rmw": 1}  # fmt: skip
 #: ops that write a buffer of which they say nothing more here: both ends of the safe side
-_UPDATES = frozenset({"memref.atomic_rmw", "memref.generic_atomic_rmw"})
-_NO_ACCESS = frozenset({"memref.dim", "memref.extract_strided_metadata", "memref.assume_alignment", "memref.dealloc"})
+_UPDATES = frozenset({
+    "memref.atomic_rmw", "memref.generic_atomic_rmw",
+})  # fmt: skip
+_NO_ACCESS = frozenset({
+    "memref.dim", "memref.extract_strided_metadata", "memref.assume_alignment", "memref.dealloc",
+})  # fmt: skip
 
 
 class Overlap(InputError):
@@ -40,21 +38,22 @@ def arguments(
     """The contract of each argument of a function on buffers.
 
     ``kernel`` is the contract of the kernel on tensors that the function computes: it tells the dimensions, and which
-    destinations are written whole. Every other buffer that is written is ``inout``. Raises Overlap.
+    arguments are written. Without it every argument that may be written is ``inout``. Raises Overlap.
     """
     function = region.operation
     count = len(function.regions[0].blocks[0].arguments)
-    _, writes = accesses(region, function)
-    whole: set[int] = set()
-    if kernel is not None and len(kernel.arguments) == count:
-        dims = [argument.dims for argument in kernel.arguments]
-        whole = {number for number, argument in enumerate(kernel.arguments) if argument.out}
+    told = kernel.arguments if kernel is not None and len(kernel.arguments) == count else None
+    if told is None:
+        _, writes = accesses(region, function)
+    else:
+        writes = {number for number, argument in enumerate(told) if argument.writable}
+        dims = [argument.dims for argument in told]
     aliases = _aliases(region, count, writes)
+    shared = {*aliases, *aliases.values()}
     made = []
     for number in range(count):
-        written = number in writes
-        out = written and number in whole and number not in aliases and number not in aliases.values()
-        made.append(ArgumentContract(dims[number], None, out, written and not out, aliases.get(number)))
+        out = told is not None and told[number].out and number not in shared
+        made.append(ArgumentContract(dims[number], None, out, number in writes and not out, aliases.get(number)))
     return made
 
 
@@ -73,13 +72,12 @@ def accesses(region: Region, function: ir.Operation, depth: int = 8) -> tuple[se
         if op.name in _VIEWS:
             inside[op.results[0]] = touched.get(0, next(iter(touched.values())))
             continue
-        if op.name == "func.call" and depth:
-            callee = _callee(region, op)
-            if callee is not None and len(callee.regions[0].blocks):
-                inner_reads, inner_writes = accesses(region, callee, depth - 1)
-                reads |= {touched[p] for p in inner_reads if p in touched}
-                writes |= {touched[p] for p in inner_writes if p in touched}
-                continue
+        callee, first = _callee(op, region.module) if depth else (None, 0)
+        if callee is not None:
+            inner_reads, inner_writes = accesses(region, callee, depth - 1)
+            reads |= {touched[p + first] for p in inner_reads if p + first in touched}
+            writes |= {touched[p + first] for p in inner_writes if p + first in touched}
+            continue
         if op.name.startswith("linalg.") and not len(op.results):
             outs = 1 if op.name in ("linalg.fill", "linalg.copy") else _outputs(op)
             first = len(op.operands) - outs
@@ -104,18 +102,23 @@ def accesses(region: Region, function: ir.Operation, depth: int = 8) -> tuple[se
     return reads, writes
 
 
-_READS = frozenset(
-    [
-        "memref.load",
-        "vector.load",
-        "vector.transfer_read",
-        "affine.load",
-        "affine.vector_load",
-        "vector.maskedload",
-        "vector.gather",
-        "memref.prefetch",
-    ]
-)
+_READS = frozenset({
+    "memref.load", "vector.load", "vector.transfer_read", "affine.load", "affine.vector_load",
+    "vector.maskedload", "vector.gather", "memref.prefetch",
+})  # fmt: skip
+
+
+def _callee(op: ir.Operation, module: ir.Operation) -> tuple[ir.Operation | None, int]:
+    """The function that a call or a launch runs, if it is in ``module``, and which operand is its first argument."""
+    if op.name == "func.call":
+        found, first = lookup(module, ir.FlatSymbolRefAttr(op.attributes["callee"]).value), 0
+    elif op.name == LAUNCH:
+        device = lookup(module, str(ir.SymbolRefAttr(op.attributes["kernel"]).value[0]))
+        found = None if device is None else lookup(device, kernel_name(op))
+        first = kernel_operands(op).start
+    else:
+        return None, 0
+    return (found, first) if found is not None and len(found.regions[0].blocks) else (None, 0)
 
 
 def _outputs(op: ir.Operation) -> int:
@@ -128,14 +131,6 @@ def _reads_output(op: ir.Operation, from_end: int) -> bool:
     """Whether a linalg op reads the output that is operand ``from_end`` counted from the end (-1: the last)."""
     block = op.regions[0].blocks[0] if len(op.regions) and len(op.regions[0].blocks) else None
     return block is None or bool(list(list(block.arguments)[from_end].uses))
-
-
-def _callee(region: Region, call: ir.Operation) -> ir.Operation | None:
-    name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-    for op in region.module.regions[0].blocks[0].operations:
-        if "sym_name" in op.operation.attributes and symbol(op.operation) == name:
-            return op.operation
-    return None
 
 
 def _aliases(region: Region, count: int, writes: set[int]) -> dict[int, int]:

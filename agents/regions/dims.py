@@ -4,70 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kc.agents.regions.calls import SCALAR, equal_in_calls
 from kc.bindings import ir
 from kc.rewrite import walk_ops
 
 Axis = tuple[ir.Value, int]
 
-_ELEMENTWISE = frozenset(
-    [
-        "abs",
-        "add",
-        "and",
-        "atan2",
-        "cbrt",
-        "ceil",
-        "compare",
-        "complex",
-        "convert",
-        "cosine",
-        "count_leading_zeros",
-        "divide",
-        "exponential",
-        "exponential_minus_one",
-        "floor",
-        "imag",
-        "is_finite",
-        "log",
-        "log_plus_one",
-        "logistic",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negate",
-        "not",
-        "or",
-        "popcnt",
-        "power",
-        "real",
-        "reduce_precision",
-        "remainder",
-        "round_nearest_afz",
-        "round_nearest_even",
-        "rsqrt",
-        "shift_left",
-        "shift_right_arithmetic",
-        "shift_right_logical",
-        "sign",
-        "sine",
-        "sqrt",
-        "subtract",
-        "tan",
-        "tanh",
-        "xor",
-    ]
-)
+_ELEMENTWISE = frozenset({
+    "abs", "add", "and", "atan2", "cbrt", "ceil", "compare", "complex", "convert", "cosine",
+    "count_leading_zeros", "divide", "exponential", "exponential_minus_one", "floor", "imag", "is_finite",
+    "log", "log_plus_one", "logistic", "maximum", "minimum", "multiply", "negate", "not", "or", "popcnt",
+    "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt",
+    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sqrt", "subtract", "tan",
+    "tanh", "xor",
+})  # fmt: skip
 
 
-def dimensions(function: ir.Operation) -> list[tuple[str, ...]]:
-    """One name per axis of each argument of ``function`` (none for scalars); a static extent's name is its number.
+def dimensions(function: ir.Operation, module: ir.Operation | None = None) -> list[tuple[str, ...]]:
+    """One name per axis of each argument of ``function``; a static extent's name is its number.
 
-    What stands in ``kc.dims`` already is kept, and spread to all axes that must agree with it. Other names are ``d0``,
-    ``d1`` … in order, as far as they are free.
+    A scalar has none, but for an ``index`` that is one of the extents in every run: its name is that extent's. Extents
+    are equal where the function's own ops, or all its calls in ``module``, say so. What stands in ``kc.dims`` already
+    is kept, and spread to all axes that must agree with it. Other names are ``d0``, ``d1`` … in order, as far as they
+    are free.
     """
     arguments = list(function.regions[0].blocks[0].arguments)
     given = declared(function, len(arguments))
     classes = _classes(function)
+    for one, other in () if module is None else equal_in_calls(function, module):
+        classes.join(one, other)
     names: dict[Axis, str] = {}
     for argument, told in zip(arguments, given, strict=True):
         for axis, name in enumerate(told):
@@ -76,18 +41,26 @@ def dimensions(function: ir.Operation) -> list[tuple[str, ...]]:
     taken = {name for told in given for name in told}
     fresh = (name for name in (f"d{number}" for number in range(1 << 20)) if name not in taken)
     result = []
+    for root in map(classes.find, _open_axes(arguments)):
+        if root not in names:
+            names[root] = next(fresh)
     for argument in arguments:
         own = []
+        if isinstance(argument.type, ir.IndexType):
+            sized = {classes.find(axis) for axis in _open_axes(arguments)}
+            own = [names[root]] if (root := classes.find((argument, SCALAR))) in sized and root in names else []
         for axis, extent in enumerate(_shape(argument)):
             if extent is not None:
                 own.append(str(extent))
                 continue
-            root = classes.find((argument, axis))
-            if root not in names:
-                names[root] = next(fresh)
-            own.append(names[root])
+            own.append(names[classes.find((argument, axis))])
         result.append(tuple(own))
     return result
+
+
+def _open_axes(arguments: Sequence[ir.Value]) -> list[Axis]:
+    """The axes of arguments whose extents are not static, in order."""
+    return [(a, axis) for a in arguments for axis, extent in enumerate(_shape(a)) if extent is None]
 
 
 class Extents:
@@ -186,7 +159,7 @@ def _from_linalg(union: _Union, function: ir.Operation, ops: Iterable[ir.Operati
     if not any(isinstance(value.type, ir.RankedTensorType) for value in arguments):
         return
     extents = Extents(ops, arguments.get, Cache())
-    axes = [(value, axis) for value in arguments for axis, extent in enumerate(_shape(value)) if extent is None]
+    axes = _open_axes(list(arguments))
     for number, axis in enumerate(axes):
         for other in axes[:number]:
             if extents.same(other, axis):

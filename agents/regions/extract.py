@@ -7,13 +7,18 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kc.agents.regions.find import Region, called, symbol
+from kc.agents.regions.find import Region
+from kc.agents.regions.launches import LAUNCH, keep_kernels, kernel_name
+from kc.agents.regions.symbols import called, lookup, rename
 from kc.bindings import ir
+from kc.rewrite import walk_ops
 
 if TYPE_CHECKING:
     from kc.agents.contract import Contract
 
 MAIN = "main"
+#: of a module that holds device modules
+_CONTAINER = "gpu.container_module"
 #: attributes that say what the function is in its program, not what it computes
 _OF_PROGRAM = frozenset({"kc.kernel", "kc.kind", "kc.impl", "kc.brief", "kc.answer", "no_inline", "sym_visibility"})
 _OF_ARGUMENT = frozenset({"kc.param", "kc.donated", "kc.name", "jax.arg_info", "bufferization.writable"})
@@ -27,13 +32,19 @@ def extract(region: Region, contract: Contract) -> str:
     """
     module = ir.Module.create(loc=ir.Location.unknown(region.operation.context))
     names = _names(region)
+    launched = {kernel_name(launch) for launch in walk_ops(region.operation, LAUNCH)}
     with region.operation.context, ir.InsertionPoint(module.body):
         for position, (old, new) in enumerate(names.items()):
-            source = region.operation if position == 0 else _lookup(region.module, old)
+            source = region.operation if position == 0 else lookup(region.module, old)
+            assert source is not None
             clone = source.clone().operation
             clone.attributes["sym_name"] = ir.StringAttr.get(new)
+            if clone.name == "gpu.module":
+                keep_kernels(clone, launched)
             if clone.name.endswith(".func"):
                 _strip(clone, main=position == 0)
+        if _CONTAINER in region.module.attributes:
+            module.operation.attributes[_CONTAINER] = ir.UnitAttr.get()
     moved = {old: new for old, new in names.items() if old != new}
     if moved:
         rename(module.operation, moved)
@@ -47,37 +58,6 @@ def identity(level: str, text: str, target: str, options: Mapping[str, Any] | No
     return hashlib.sha256(payload.encode()).hexdigest()
 
 
-def rename(root: ir.Operation, names: Mapping[str, str]) -> None:
-    """Replace references to symbols by others, wherever the ops inside ``root`` name them; definitions stay."""
-
-    def changed(value: ir.Attribute) -> ir.Attribute | None:
-        if isinstance(value, ir.FlatSymbolRefAttr):
-            new = names.get(value.value)
-            return None if new is None else ir.FlatSymbolRefAttr.get(new)
-        if isinstance(value, ir.SymbolRefAttr):
-            path = list(value.value)
-            return None if path[0] not in names else ir.SymbolRefAttr.get([names[path[0]], *path[1:]])
-        if isinstance(value, ir.ArrayAttr):
-            items = [(item, changed(item)) for item in value]
-            return ir.ArrayAttr.get([n or o for o, n in items]) if any(n is not None for _, n in items) else None
-        if isinstance(value, ir.DictAttr):
-            entries = {entry.name: (entry.attr, changed(entry.attr)) for entry in value}
-            if not any(n is not None for _, n in entries.values()):
-                return None
-            return ir.DictAttr.get({key: n or o for key, (o, n) in entries.items()})
-        return None
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        for name in list(op.attributes):
-            new = changed(op.attributes[name])
-            if new is not None:
-                op.attributes[name] = new
-        return ir.WalkResult.ADVANCE
-
-    with root.context:
-        root.walk(visit, ir.WalkOrder.PRE_ORDER)
-
-
 def _names(region: Region) -> dict[str, str]:
     """The region's symbol and those it needs, in the order in which they are met -> their names in the new module."""
     names = {region.name: MAIN}
@@ -85,7 +65,7 @@ def _names(region: Region) -> dict[str, str]:
     taken = {MAIN}
     while stack:
         for name in called(stack.pop()):
-            found = None if name in names else _lookup(region.module, name, required=False)
+            found = None if name in names else lookup(region.module, name)
             if found is None:
                 continue
             new = name
@@ -95,15 +75,6 @@ def _names(region: Region) -> dict[str, str]:
             taken.add(new)
             stack.append(found)
     return names
-
-
-def _lookup(module: ir.Operation, name: str, required: bool = True) -> Any:
-    for op in module.regions[0].blocks[0].operations:
-        operation = op.operation
-        if "sym_name" in operation.attributes and symbol(operation) == name:
-            return operation
-    assert not required, name
-    return None
 
 
 def _strip(function: ir.Operation, main: bool) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from kc.agents.regions.launches import KIND as LAUNCH_KIND
+from kc.agents.regions.launches import LAUNCH, inline_launches, outlined
+from kc.agents.regions.symbols import called, symbol
 from kc.bindings import ir
 from kc.errors import InputError
+from kc.rewrite import walk_ops
 
 #: of a function that is no kernel
 FUNCTION = "function"
+#: of a function at the llvm level: the types of the arguments of the function on buffers that it was, as a list; each
+#: buffer's arguments are MLIR's: pointer, aligned pointer, offset, sizes, strides
+BUFFERS = "kc.buffers"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -17,17 +24,23 @@ class Region:
     """One region: its level, the symbol of its function, its kind, and the function itself, which stands in a module.
 
     ``kind`` is that of the kernel (``contraction`` …, see ``kc.kernels``) or ``function``. A region is good until the
-    module changes.
+    module changes. ``launch``: the launch in host code that is the region; ``operation`` then is a function around it
+    in a copy of the module.
     """
 
     level: str
     name: str
     kind: str
     operation: ir.Operation
+    launch: ir.Operation | None = None
+    #: that copy: ops do not keep it alive
+    copy: ir.Operation | None = None
 
     @property
     def module(self) -> ir.Operation:
         """The module around it."""
+        if self.copy is not None:
+            return self.copy
         parent = self.operation.parent
         assert parent is not None
         return parent.operation
@@ -38,7 +51,9 @@ def find(module: ir.Module | ir.Operation, level: str) -> list[Region]:
 
     At torch and stablehlo every function with a body is one. At linalg the kernels are, once kernels are formed, and
     every function before that. At loops: the functions on buffers that compute (kernels, and what schedules built for
-    them), not those that only allocate and call. At llvm every function with a body but entry points.
+    them), not those that only allocate and call. At gpu: host functions that compute one kernel by launching device
+    code, and launches in other host code. At llvm: functions that come from ones on buffers; ``kc.buffers`` on them
+    lists the types of these.
 
     Raises InputError for a level at which regions are no part of the module (``asm`` is text).
     """
@@ -52,18 +67,26 @@ def find(module: ir.Module | ir.Operation, level: str) -> list[Region]:
         chosen = [f for f in kernels if not _has(f, "kc.impl")] if kernels else bodies
     elif level == "loops":
         chosen = list(_computing(root))
+    elif level == "gpu":
+        chosen = [f for f in _computing(root) if walk_ops(f, LAUNCH)]
+        return [Region(level, symbol(f), kind_of(f), f) for f in chosen] + _launches(root)
     elif level == "llvm":
-        chosen = [f for f in _functions(root, "llvm.func") if not symbol(f).startswith("kc_entry_")]
+        chosen = [f for f in _functions(root, "llvm.func") if _has(f, BUFFERS)]
     else:
-        raise InputError(
-            f"no regions of a module at level '{level}': there are some at torch, stablehlo, linalg, loops, llvm"
-        )
+        raise InputError(f"a module has no regions at level '{level}'")
     return [Region(level, symbol(f), kind_of(f), f) for f in _callees_first(chosen)]
 
 
-def symbol(op: ir.Operation) -> str:
-    """The symbol that ``op`` defines."""
-    return str(ir.StringAttr(op.attributes["sym_name"]).value)
+def _launches(root: ir.Operation) -> list[Region]:
+    """The launches of kernels in host code that does more, each as a function in a copy of the module."""
+    launches = inline_launches(root)
+    if not launches:
+        return []
+    copy, functions = outlined(root)
+    return [
+        Region("gpu", name, LAUNCH_KIND, function, launch, copy)
+        for launch, (name, function) in zip(launches, functions, strict=True)
+    ]
 
 
 def kind_of(function: ir.Operation) -> str:
@@ -71,38 +94,6 @@ def kind_of(function: ir.Operation) -> str:
     if _has(function, "kc.kind"):
         return str(ir.StringAttr(function.attributes["kc.kind"]).value)
     return FUNCTION
-
-
-def called(op: ir.Operation) -> list[str]:
-    """The symbols that the ops inside ``op`` name, and ``op`` itself but for its own name; in order, each once."""
-    found: dict[str, None] = {}
-
-    def attribute(value: ir.Attribute) -> None:
-        if isinstance(value, ir.FlatSymbolRefAttr):
-            found[value.value] = None
-        elif isinstance(value, ir.SymbolRefAttr):
-            found[value.value[0]] = None
-        elif isinstance(value, ir.ArrayAttr):
-            for item in value:
-                attribute(item)
-        elif isinstance(value, ir.DictAttr):
-            for entry in value:
-                attribute(entry.attr)
-
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        for name in inner.attributes:
-            attribute(inner.attributes[name])
-        return ir.WalkResult.ADVANCE
-
-    op.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return list(found)
-
-
-def is_public(function: ir.Operation) -> bool:
-    """Whether it is an entry point of the program."""
-    if not _has(function, "sym_visibility"):
-        return True
-    return bool(ir.StringAttr(function.attributes["sym_visibility"]).value == "public")
 
 
 def _functions(root: ir.Operation, name: str) -> Iterator[ir.Operation]:

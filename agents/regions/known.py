@@ -1,122 +1,17 @@
-"""The contract of a region: what kc knows of its arguments and what it allows of its numerics.
-
-The policy of numerics (``kc.allow``; docs/agents/numerics.md has the bounds): what kc's own lowering does to the region
-is allowed to an agent, and nothing else.
-
-- ``reassoc`` where the region sums or multiplies floats over an axis (``strict-fp=true`` takes that away), or its ops
-  carry the flag;
-- ``contract`` where it holds a contraction of floats, or its ops carry the flag;
-- ``approx`` for a GPU, where it holds transcendental functions: its units approximate them;
-- ``low_precision`` for attention on 16-bit floats, whose probabilities are rounded to the type of the operands.
-"""
+"""The contract of a region: what kc knows of its arguments, and what it allows of its numerics."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kc.agents.contract import ArgumentContract, Contract
 from kc.agents.regions import buffers, dims
-from kc.agents.regions.find import Region, called, symbol
+from kc.agents.regions.find import BUFFERS, Region
+from kc.agents.regions.numerics import allowances
 from kc.agents.regions.ranges import argument_ranges
 from kc.bindings import ir
-from kc.rewrite import walk_ops
-
-_FLAGS = {"reassoc": "reassoc", "contract": "contract", "arcp": "arcp", "afn": "approx"}
-_SUMS = frozenset({"arith.addf", "arith.mulf", "complex.add", "complex.mul", "stablehlo.add", "stablehlo.multiply"})
-_STABLEHLO_CONTRACTIONS = frozenset({"stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution"})
-_STABLEHLO_FOLDS = frozenset(
-    {"stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter", "stablehlo.select_and_scatter"}
-)
-_LINALG_CONTRACTIONS = ("matmul", "matvec", "vecmat", "dot", "mmt4d", "conv", "contract")
-_TORCH_CONTRACTIONS = frozenset(
-    [
-        "mm",
-        "matmul",
-        "bmm",
-        "addmm",
-        "baddbmm",
-        "linear",
-        "einsum",
-        "mv",
-        "dot",
-        "convolution",
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "scaled_dot_product_attention",
-        "_scaled_dot_product_flash_attention",
-        "tensordot",
-    ]
-)
-_TORCH_FOLDS = frozenset(
-    [
-        "sum",
-        "mean",
-        "var",
-        "std",
-        "var_mean",
-        "softmax",
-        "_softmax",
-        "log_softmax",
-        "_log_softmax",
-        "logsumexp",
-        "layer_norm",
-        "native_layer_norm",
-        "group_norm",
-        "native_group_norm",
-        "batch_norm",
-        "native_batch_norm",
-        "cumsum",
-        "cumprod",
-        "prod",
-        "norm",
-        "linalg_vector_norm",
-        "avg_pool1d",
-        "avg_pool2d",
-        "avg_pool3d",
-        "adaptive_avg_pool1d",
-        "adaptive_avg_pool2d",
-        "rms_norm",
-        "cosine_similarity",
-    ]
-)
-_TRANSCENDENTAL = frozenset(
-    [
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "tanh",
-        "erf",
-        "erfc",
-        "rsqrt",
-        "powf",
-        "power",
-        "exponential",
-        "exponential_minus_one",
-        "log_plus_one",
-        "logistic",
-        "sine",
-        "cosine",
-        "atan",
-        "atan2",
-        "sigmoid",
-        "gelu",
-        "silu",
-        "softmax",
-        "_softmax",
-        "cbrt",
-    ]
-)
 
 
 def contract_of(
@@ -127,137 +22,85 @@ def contract_of(
 ) -> Contract:
     """The contract of ``region`` in its program.
 
-    ``remembered``: contracts of kernels of the same program at the linalg level, by name: their dimensions hold for
-    the buffers that their tensors became. Raises ``buffers.Overlap`` where arguments may share memory in a way that no
+    ``remembered``: contracts of the same program further up, by name: of kernels on tensors with ``destinations``, and
+    for llvm of functions on buffers. Raises ``buffers.Overlap`` where arguments may share memory in a way that no
     contract can tell.
     """
     function = region.operation
     standing = Contract.of(function)
     allow = frozenset(allowances(region, target, options or {})) | standing.allow
     if region.level == "llvm":
-        return Contract(allow, standing.facts, standing.sizes, standing.arguments)
-    named = dims.dimensions(function)
-    arguments = [ArgumentContract(dims=own) for own in named]
-    if region.level == "loops":
-        kernel = (remembered or {}).get(region.name.removesuffix("__impl"))
+        above = (remembered or {}).get(region.name)
+        return standing if above is None else _expanded(function, allow, above)
+    kernel = (remembered or {}).get(region.name.removesuffix("__impl"))
+    named = dims.dimensions(function, region.module)
+    if region.level in ("loops", "gpu"):
         arguments = buffers.arguments(region, named, kernel)
+        allow |= kernel.allow if kernel is not None else frozenset()
     else:
-        arguments = [ArgumentContract(own, given) for own, given in zip(named, argument_ranges(region), strict=True)]
+        arguments = []
+        for value, own, given in zip(
+            function.regions[0].blocks[0].arguments, named, argument_ranges(region), strict=True
+        ):
+            is_extent = bool(own) and not isinstance(value.type, ir.ShapedType)  # its dimension's range says it all
+            arguments.append(ArgumentContract(own, None if is_extent else given))
     for number, told in enumerate(standing.arguments[: len(arguments)]):
         if told.range is not None or told.out or told.inout or told.may_alias is not None:
             own_dims = arguments[number].dims
             arguments[number] = ArgumentContract(own_dims, told.range, told.out, told.inout, told.may_alias)
-    known = dict(standing.sizes)
-    return Contract(allow, standing.facts, dims.sizes_of((a.dims for a in arguments), known), tuple(arguments))
+    sizes = dims.sizes_of((a.dims for a in arguments), standing.sizes)
+    return Contract(allow, standing.facts, sizes, tuple(arguments))
 
 
-def allowances(region: Region, target: str, options: Mapping[str, Any]) -> set[str]:
-    """What kc's own lowering may do to the numerics of ``region`` and of what it calls."""
-    strict = str(options.get("strict-fp", "false")).lower() in ("true", "1")
-    allow: set[str] = set()
-    transcendental = False
-    for op in _ops(region):
-        allow |= _flags(op)
-        if not strict and _folds(op):
-            allow.add("reassoc")
-        if _contracts(op):
-            allow.add("contract")
-        transcendental |= op.name.partition(".")[2].removeprefix("aten.") in _TRANSCENDENTAL
-    if target.startswith("nvptx") and transcendental:
-        allow.add("approx")
-    if region.kind == "attention" and _narrow(region.operation):
-        allow.add("low_precision")
-    return allow
+def _expanded(function: ir.Operation, allow: frozenset[str], told: Contract) -> Contract:
+    """``told`` of a function on buffers for the ``llvm.func`` that it became: a buffer's part stands on its pointer."""
+    arguments: list[ArgumentContract] = []
+    places: list[int] = []
+    for text, argument in zip(buffer_types(function), told.arguments, strict=True):
+        places.append(len(arguments))
+        arguments.append(argument)
+        if text.startswith("memref<"):
+            rank = ir.MemRefType(ir.Type.parse(text, function.context)).rank
+            arguments += [ArgumentContract()] * (2 + 2 * rank)
+    for number in places:
+        other = arguments[number].may_alias
+        if other is not None:
+            arguments[number] = dataclasses.replace(arguments[number], may_alias=places[other])
+    return Contract(allow | told.allow, told.facts, told.sizes, tuple(arguments))
 
 
-def _ops(region: Region) -> Iterator[ir.Operation]:
-    """The ops of the region and of the functions that it calls."""
-    named = {
-        symbol(op.operation): op.operation
-        for op in region.module.regions[0].blocks[0].operations
-        if "sym_name" in op.operation.attributes
-    }
-    seen, stack = {region.name}, [region.operation]
-    while stack:
-        function = stack.pop()
-        yield from walk_ops(function)
-        for name in called(function):
-            if name in named and name not in seen and named[name].name.endswith("func"):
-                seen.add(name)
-                stack.append(named[name])
+def buffer_types(function: ir.Operation) -> list[str]:
+    """The types in ``kc.buffers``: those of the arguments that the function had on buffers."""
+    return [str(ir.StringAttr(item).value) for item in ir.ArrayAttr(function.attributes[BUFFERS])]
 
 
-def _flags(op: ir.Operation) -> set[str]:
-    """The allowances that an op's own fast-math flags are; flags on values (nnan …) say nothing of the whole region."""
-    found: set[str] = set()
-    for key in ("fastmath", "fastmathFlags"):
-        if key in op.attributes:
-            words = re.findall(r"\w+", str(op.attributes[key]).partition("<")[2])
-            found |= {_FLAGS[word] for word in words if word in _FLAGS}
-            if "fast" in words:
-                found |= set(_FLAGS.values())
-    return found
+def note_buffers(function: ir.Operation) -> None:
+    """Write ``kc.buffers`` on a function on buffers, for when it has become an ``llvm.func``."""
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    with function.context:
+        function.attributes[BUFFERS] = ir.ArrayAttr.get([ir.StringAttr.get(str(t)) for t in kind.inputs])
 
 
-def _folds(op: ir.Operation) -> bool:
-    """Whether an op sums or multiplies floats along an axis."""
-    dialect, _, name = op.name.partition(".")
-    if dialect == "torch":
-        short = name.removeprefix("aten.").partition(".")[0]
-        return short in _TORCH_FOLDS or short in _TORCH_CONTRACTIONS
-    if op.name in _STABLEHLO_CONTRACTIONS:
-        return _is_float(op.operands[0].type)
-    if op.name in _STABLEHLO_FOLDS:
-        return _is_float(op.operands[0].type) and _has_sum(op)
-    if dialect == "linalg" and len(op.results):
-        reduces = "reduction" in str(op.attributes["iterator_types"]) if "iterator_types" in op.attributes else True
-        return reduces and name not in ("fill", "copy", "transpose", "broadcast") and _has_sum(op)
-    return False
+def destinations(kernel: ir.Operation, contract: Contract) -> Contract:
+    """``contract`` of a kernel on tensors with its destinations marked, as they are once tensors are buffers.
 
-
-def _contracts(op: ir.Operation) -> bool:
-    dialect, _, name = op.name.partition(".")
-    if dialect == "torch":
-        return name.removeprefix("aten.").partition(".")[0] in _TORCH_CONTRACTIONS
-    if op.name in _STABLEHLO_CONTRACTIONS:
-        return _is_float(op.operands[0].type)
-    return dialect == "linalg" and any(part in name for part in _LINALG_CONTRACTIONS) and _has_sum(op)
-
-
-def _has_sum(op: ir.Operation) -> bool:
-    return any(inner.name in _SUMS and _is_float(inner.results[0].type) for inner in walk_ops(op))
-
-
-def _is_float(kind: ir.Type) -> bool:
-    text = str(kind)
-    element = re.split(r"[x<]", text.rstrip(">"))[-1] if "complex" not in text else "f32"
-    return element.startswith(("f", "bf", "tf"))
-
-
-def _narrow(function: ir.Operation) -> bool:
-    """Whether a tensor argument is of 16-bit floats."""
-    kinds = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-    return any(str(k.element_type) in ("f16", "bf16") for k in kinds if isinstance(k, ir.ShapedType))
-
-
-def whole_destinations(kernel: ir.Operation, contract: Contract) -> Contract:
-    """``contract`` of a kernel on tensors with those destinations marked that are written whole and never read."""
+    One that is written whole and never read is ``out``, any other ``inout``.
+    """
     from kc.kernels import analyze
     from kc.kernels.expr import General, Load, _Node, walk
 
+    kind = ir.FunctionType(ir.TypeAttr(kernel.attributes["function_type"]).value)
+    first = len(kind.inputs) - len(kind.results)
     read = analyze(kernel)
-    if isinstance(read, General):
-        return contract
-    roots = [output.expr for output in read.outputs]  # type: ignore[attr-defined]
-    for field in dataclasses.fields(read):
-        value = getattr(read, field.name)
-        if isinstance(value, _Node):
-            roots.append(value)
-    loads = {node.arg for node in walk(*roots) if isinstance(node, Load)}
-    return dataclasses.replace(
-        contract,
-        arguments=tuple(
-            dataclasses.replace(told, out=operand.is_out and number not in loads)
-            for number, (told, operand) in enumerate(zip(contract.arguments, read.operands, strict=True))
-        ),
-    )
+    whole = not isinstance(read, General)
+    loads: set[int] = set()
+    if whole:
+        roots = [output.expr for output in read.outputs]  # type: ignore[attr-defined]
+        fields = (getattr(read, field.name) for field in dataclasses.fields(read))
+        roots += [value for value in fields if isinstance(value, _Node)]
+        loads = {node.arg for node in walk(*roots) if isinstance(node, Load)}
+    arguments = []
+    for number, told in enumerate(contract.arguments):
+        out = number >= first and whole and number not in loads
+        arguments.append(dataclasses.replace(told, out=out, inout=number >= first and not out))
+    return dataclasses.replace(contract, arguments=tuple(arguments))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kc.agents.regions.find import Region, is_public, symbol
+from kc.agents.regions.find import Region
+from kc.agents.regions.symbols import is_public, lookup
 from kc.bindings import ir
 from kc.rewrite import walk_ops
 
@@ -23,11 +24,6 @@ def argument_ranges(region: Region) -> list[Range | None]:
         return nothing
     if not any(_is_integer(argument.type) for argument in function.regions[0].blocks[0].arguments):
         return nothing
-    functions = {
-        symbol(op.operation): op.operation
-        for op in region.module.regions[0].blocks[0].operations
-        if "sym_name" in op.operation.attributes
-    }
     calls = [
         call
         for call in walk_ops(region.module, "func.call")
@@ -35,7 +31,7 @@ def argument_ranges(region: Region) -> list[Range | None]:
     ]
     if not calls:
         return nothing
-    finder = _Finder(functions)
+    finder = _Finder(region.module)
     found: list[Range | None] = []
     for position in range(count):
         if not _is_integer(function.regions[0].blocks[0].arguments[position].type):
@@ -48,10 +44,10 @@ def argument_ranges(region: Region) -> list[Range | None]:
 
 
 class _Finder:
-    """Follows a value back through ops that bound it. ``functions``: those of the module by name."""
+    """Follows a value back through ops that bound it. ``module`` is the one around it."""
 
-    def __init__(self, functions: dict[str, ir.Operation]):
-        self._functions = functions
+    def __init__(self, module: ir.Operation):
+        self._module = module
 
     def of(self, value: ir.Value, depth: int, outer: dict[ir.Value, Range | None] | None = None) -> Range | None:
         """The range of an integer scalar's value or an integer tensor's elements; None: not known."""
@@ -155,7 +151,7 @@ class _Finder:
 
     def _func_call(self, op: ir.Operation, depth: int, outer: dict[ir.Value, Range | None] | None) -> Range | None:
         """The range of what the called function returns, given those of the arguments."""
-        callee = self._functions.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+        callee = lookup(self._module, ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
         if callee is None or len(callee.regions[0].blocks) != 1 or len(op.results) != 1:
             return None
         block = callee.regions[0].blocks[0]
@@ -164,22 +160,11 @@ class _Finder:
 
 
 #: ops that give elements of their first operand only
-_MOVES = frozenset(
-    [
-        "stablehlo.reshape",
-        "stablehlo.transpose",
-        "stablehlo.broadcast_in_dim",
-        "stablehlo.slice",
-        "stablehlo.reverse",
-        "tensor.cast",
-        "tensor.expand_shape",
-        "tensor.collapse_shape",
-        "tensor.extract_slice",
-        "linalg.copy",
-        "linalg.transpose",
-        "linalg.broadcast",
-    ]
-)
+_MOVES = frozenset({
+    "stablehlo.reshape", "stablehlo.transpose", "stablehlo.broadcast_in_dim", "stablehlo.slice",
+    "stablehlo.reverse", "tensor.cast", "tensor.expand_shape", "tensor.collapse_shape",
+    "tensor.extract_slice", "linalg.copy", "linalg.transpose", "linalg.broadcast",
+})  # fmt: skip
 
 
 def _loop_range(op: ir.Operation, loop: int) -> Range | None:

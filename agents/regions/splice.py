@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from kc.agents.regions.extract import MAIN, rename
-from kc.agents.regions.find import Region, symbol
+from kc.agents.regions.extract import MAIN
+from kc.agents.regions.find import Region
+from kc.agents.regions.launches import LAUNCH, call, leaves_of
+from kc.agents.regions.symbols import free_name, rename, symbol, symbols
 from kc.bindings import ir
 from kc.errors import CompileError, InputError
 
@@ -22,45 +24,86 @@ def splice(region: Region, text: str, author: str) -> Region:
     from kc.context import parse_module, verify
 
     old = region.operation
-    context, module = old.context, region.module
+    context = old.context
     parsed = parse_module(text, context, f"<{author}>")
     main, others = _parts(parsed)
     _check_signature(old, main)
-    taken = {symbol(op.operation) for op in module.regions[0].blocks[0].operations if "sym_name" in op.attributes}
-    names = {MAIN: region.name}
+    launch = region.launch
+    place = old if launch is None else _function_around(launch)
+    assert place.parent is not None
+    module = place.parent.operation
+    taken = symbols(module)
+    name = region.name if launch is None else free_name(region.name, taken)
+    names = {MAIN: name}
     for helper in others:
-        names[symbol(helper)] = _free(f"{region.name}__{symbol(helper)}", taken)
+        names[symbol(helper)] = free_name(f"{name}__{symbol(helper)}", taken)
     with context, old.location:
         rename(parsed.operation, names)
-        point = ir.InsertionPoint(old)
+        point = ir.InsertionPoint(place)
         added = [helper.clone(ip=point).operation for helper in others]
         new = main.clone(ip=point).operation
         for helper in added:
             helper.attributes["sym_name"] = ir.StringAttr.get(names[symbol(helper)])
             if helper.name == "func.func":
                 helper.attributes["sym_visibility"] = ir.StringAttr.get("private")
-        for name in list(new.attributes):
-            if name != "function_type":
-                del new.attributes[name]
-        for name in list(old.attributes):
-            if name != "function_type":
-                new.attributes[name] = old.attributes[name]
+            elif helper.name == "llvm.func":
+                helper.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+        for key in list(new.attributes):
+            if key != "function_type":
+                del new.attributes[key]
+        for key in list(old.attributes):
+            if key != "function_type":
+                new.attributes[key] = old.attributes[key]
+        new.attributes["sym_name"] = ir.StringAttr.get(name)
         location = ir.Location.name(f"agent {author}", childLoc=old.location)
         for op in (*added, new):
             _relocate(op, location)
         if "kc.kernel" in old.attributes and region.level == "linalg":
             _pin_destinations(new)
-    place = ir.InsertionPoint(new)
-    old.detach_from_parent()
+    if launch is not None:
+        new.attributes["no_inline"] = ir.UnitAttr.get(context)
+        call(name, leaves_of(launch), launch)
+        old = launch
+    undo = _Detached(old)
     try:
         verify(module, f"module with the answer of '{author}' for '@{region.name}'")
     except CompileError as error:
-        place.insert(old)
+        undo.put_back()
         for op in (new, *added):
             op.erase()
         raise SpliceError(f"the answer for '@{region.name}' does not fit into the program", error.diagnostics) from None
     old.erase()
-    return Region(region.level, region.name, region.kind, new)
+    return Region(region.level, name, region.kind, new)
+
+
+class _Detached:
+    """An op taken out of its block, that can be put back."""
+
+    def __init__(self, op: ir.Operation):
+        block = op.block
+        following = [other.operation for other in block.operations]
+        position = next(n for n, other in enumerate(following) if other == op)
+        self._op, self._block = op, block
+        self._next = following[position + 1] if position + 1 < len(following) else None
+        self._call = following[position - 1] if position and op.name == LAUNCH else None
+        op.detach_from_parent()
+
+    def put_back(self) -> None:
+        """Undo, and take away the call that stood for a launch."""
+        if self._next is None:
+            ir.InsertionPoint(self._block).insert(self._op)
+        else:
+            ir.InsertionPoint(self._next).insert(self._op)
+        if self._call is not None:
+            self._call.erase()
+
+
+def _function_around(op: ir.Operation) -> ir.Operation:
+    while op.name != "func.func":
+        parent = op.parent
+        assert parent is not None
+        op = parent.operation
+    return op
 
 
 def _parts(parsed: ir.Module) -> tuple[ir.Operation, list[ir.Operation]]:
@@ -85,15 +128,6 @@ def _check_signature(old: ir.Operation, new: ir.Operation) -> None:
     wanted, given = (op.attributes["function_type"] for op in (old, new))
     if wanted != given:
         raise SpliceError(f"the replacement of '@{symbol(old)}' has type {given}, not {wanted}")
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number, free = 0, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    taken.add(free)
-    return free
 
 
 def _relocate(root: ir.Operation, location: ir.Location) -> None:

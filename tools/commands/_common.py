@@ -43,6 +43,33 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="cpu", help=names)
 
 
+def add_agents(parser: argparse.ArgumentParser) -> None:
+    """Who takes part in the compilation, and the ledger."""
+    group = parser.add_argument_group("agents")
+    what = "let an agent take part: LEVEL=FILE.py:NAME, LEVEL=NAME, NAME (kc agents list tells the names)"
+    group.add_argument("--agent", action="append", default=[], metavar="AGENT", help=what)
+    group.add_argument("--ledger", metavar="FILE", help="keep what agents answer in this file (and read it)")
+    modes = group.add_mutually_exclusive_group()
+    modes.add_argument("--replay", action="store_true", help="use the ledger's answers, ask about the rest only")
+    modes.add_argument("--frozen", action="store_true", help="use the ledger's answers only; anything new is an error")
+
+
+def agent_options(args: argparse.Namespace) -> dict[str, Any]:
+    """What ``add_agents`` declared, as keyword arguments of ``kc.compile``."""
+    mode = "frozen" if args.frozen else "replay" if args.replay else "ask"
+    if mode != "ask" and args.ledger is None:
+        raise InputError(f"--{mode} needs --ledger FILE")
+    return {"agents": args.agent, "ledger": args.ledger, "ledger_mode": mode} if args.agent or args.ledger else {}
+
+
+def tell(executable: Any) -> None:
+    """Say on stderr what agents did in a compilation, if any took part."""
+    session = executable.session
+    if session is not None:
+        for line in (*map(str, session.decisions), *session.remarks):
+            print(f"kc: {line}", file=sys.stderr)
+
+
 def add_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
     """Where the result goes."""
     parser.add_argument("-o", "--output", metavar="PATH", default=None if required else "-", required=required)

@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _common.add_target(parser)
     parser.add_argument("--emit", choices=EMIT, default="artifact", help="what to write (default: artifact)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a phase parameter")
+    _common.add_agents(parser)
     _common.add_output(parser, required=True)
 
 
@@ -25,10 +26,12 @@ def run(args: argparse.Namespace) -> None:
 
     options = parse_options(args.option)
     source = _common.read_source(args.source)
+    executable = api.compile(source, args.target, args.entry, options=options, **_common.agent_options(args))
+    _common.tell(executable)
     if args.emit == "artifact":
-        api.compile(source, args.target, args.entry, options=options).save(args.output)
+        executable.save(args.output)
     else:
-        _common.write(args.output, translate.emit(source, args.emit, args.target, args.entry, options))
+        _common.write(args.output, translate.form_of(executable, args.emit, args.target))
 
 
 def parse_options(pairs: list[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _common.add_target(parser)
     stops = "a level, as its phases leave it (stablehlo, linalg, loops, gpu, llvm, asm), or a phase (default: linalg)"
     parser.add_argument("--to", default="linalg", help=stops)
+    _common.add_agents(parser)
     _common.add_output(parser)
 
 
@@ -19,5 +20,6 @@ def run(args: argparse.Namespace) -> None:
     """Print the module at the level."""
     from kc import api
 
-    text = api.lower(_common.read_source(args.source), to=args.to, target=args.target, entry=args.entry)
+    source, agents = _common.read_source(args.source), _common.agent_options(args)
+    text = api.lower(source, to=args.to, target=args.target, entry=args.entry, **agents)
     _common.write(args.output, text)

@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's arguments."""
     _common.add_source(parser)
     _common.add_target(parser)
+    _common.add_agents(parser)
     parser.add_argument("--inputs", nargs="*", metavar="FILE", help=".npy files in argument order, or one .npz")
     parser.add_argument("--seed", type=int, default=0, help="seed of generated inputs (default: 0)")
     parser.add_argument("--size", type=int, default=4, help="extent of dynamic sizes in generated inputs (default: 4)")
@@ -65,7 +66,10 @@ def _program(args: argparse.Namespace) -> Any:
         return runtime.load(args.source)
     from kc import api
 
-    return api.compile(_common.read_source(args.source), args.target, args.entry).program
+    source, agents = _common.read_source(args.source), _common.agent_options(args)
+    executable = api.compile(source, args.target, args.entry, **agents)
+    _common.tell(executable)
+    return executable.program
 
 
 def generate(arguments: list[dict[str, Any]], seed: int, size: int = 4) -> list[numpy.ndarray[Any, Any]]:

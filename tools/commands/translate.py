@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kc.errors import InputError
 from kc.tools.commands import _common
+
+if TYPE_CHECKING:
+    from kc import Executable
 
 FORMS = ("mlir", "bytecode", "stablehlo-artifact", "llvm-ir", "assembly", "object", "shared-library", "ptx")
 
@@ -37,10 +40,14 @@ def emit(source: Any, form: str, target: str, entry: str, options: Mapping[str, 
         from kc.frontends import stablehlo
 
         return stablehlo.save_portable_artifact(loaded.module)
-    compiled = api.compile(source, target, entry, options=options)
+    return form_of(api.compile(source, target, entry, options=options), form, target)
+
+
+def form_of(executable: Executable, form: str, target: str) -> bytes | str:
+    """What was compiled for ``target``, in a form; raises InputError when the target has no such form."""
     if form == "llvm-ir":
-        return compiled.stage("llvm-ir")
-    forms = compiled.forms()
+        return executable.stage("llvm-ir")
+    forms = executable.forms()
     if form not in forms:
         raise InputError(f"target {target} has no {form}; it has {', '.join(sorted(forms))}")
     return forms[form]()
