@@ -20,6 +20,7 @@ _EXPORTS = {
     "ProtocolError": "kc.agents.protocol:ProtocolError",
     "Verdict": "kc.agents.protocol:Verdict",
     "agent": "kc.agents.base:agent",
+    "judge": "kc.agents.gates.judge:judge",
     "register": "kc.agents.base:register",
 }
 

@@ -1,0 +1,170 @@
+"""``judge``: a proposal through all gates, in order, to a verdict."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, cast
+
+from kc.agents.gates import sandbox
+from kc.agents.gates.reasons import Rejection
+from kc.agents.protocol import Gate, Proposal, ProtocolError, Verdict
+from kc.errors import InputError
+
+#: readings of originals that are kept
+_KEPT = 64
+_readings: OrderedDict[tuple[str, str], Any] = OrderedDict()
+
+
+def judge(
+    original: str,
+    proposal: Proposal | Mapping[str, Any],
+    level: str = "linalg",
+    target: str = "cpu",
+    timing: bool = False,
+    seed: int | None = None,
+    budget: float | None = None,
+) -> Verdict:
+    """Whether ``proposal`` may take the place of ``original``, a module with ``@main`` under contract attributes.
+
+    ``seed`` fixes the inputs (fresh ones otherwise); ``budget``: seconds of differential testing. Never raises for a
+    bad proposal; raises InputError for a bad original.
+    """
+    from kc.levels import level_named
+
+    level_named(level)
+    trial = _Trial(original, level, target, seed, budget)
+    trial.read_original()
+    try:
+        made = proposal if isinstance(proposal, Proposal) else Proposal.from_json(_stripped(proposal))
+    except ProtocolError as error:
+        return trial.rejected(Rejection("parse.message", str(error)))
+    found = trial.run(made, timing)
+    return trial.rejected(found) if found is not None else trial.accepted()
+
+
+def _stripped(proposal: Any) -> Any:
+    return dict(proposal) if isinstance(proposal, Mapping) else proposal
+
+
+class _Trial:
+    """One judgement under way: what was passed, what it took."""
+
+    def __init__(self, original: str, level: str, target: str, seed: int | None, budget: float | None):
+        self.original, self.level, self.target = original, level, target
+        self.seed = secrets.randbits(64) if seed is None else seed
+        self.budget = budget
+        self.seconds: dict[str, float] = {}
+        self.runs = 0
+        self.errors: dict[str, float] | None = None
+        self.timing: dict[str, Any] | None = None
+        self.reading: Any = None
+
+    def read_original(self) -> None:
+        """What the original is; raises InputError when it is not fit to be one."""
+        key = (self.level, self.original)
+        if key not in _readings:
+            messages, end = sandbox.call("kc.agents.gates.tasks:read_original", self.original)
+            if end.kind != "ok":
+                raise InputError(f"the original cannot be read: {end.message}")
+            ((kind, value),) = messages
+            if kind == "bad":
+                raise InputError(f"the original cannot be judged against: {value}")
+            _readings[key] = value
+            if len(_readings) > _KEPT:
+                _readings.popitem(last=False)
+        _readings.move_to_end(key)
+        self.reading = _readings[key]
+
+    def run(self, proposal: Proposal, timing: bool) -> Rejection | None:
+        """All gates; the first rejection."""
+        from kc.agents.gates.assumptions import guard_parts
+        from kc.agents.gates.differential import Form
+        from kc.agents.gates.realized import realize
+
+        if proposal.kind == "keep":
+            return None
+        form = realize(self.original, proposal, self.level, self.target)
+        if isinstance(form, Rejection):
+            return form
+        text, level = form
+        reading = self.static(text, level, proposal)
+        if isinstance(reading, Rejection):
+            return reading
+        start = time.perf_counter()
+        from kc.agents.gates.dynamic import Setting, test
+
+        setting = Setting(
+            Form(self.original, self.level, self.reading),
+            Form(text, level, reading),
+            self.target,
+            self.seed,
+            self.budget,
+            tuple(guard_parts(proposal.guard)) if proposal.guard else (),
+        )
+        report = test(setting)
+        self.runs, self.errors = report.runs, report.errors
+        if report.rejection is not None:
+            return report.rejection
+        taken = time.perf_counter() - start
+        self.seconds.update({"race": report.race_seconds, "numeric": taken - report.race_seconds})
+        return self.time(text, level) if timing else None
+
+    def time(self, text: str, level: str) -> Rejection | None:
+        """The timing gate."""
+        from kc.agents.gates import timing
+
+        start = time.perf_counter()
+        found = timing.check(self.original, text, level=self.level, proposal_level=level, target=self.target)
+        self.seconds["timing"] = time.perf_counter() - start
+        self.timing = found.figures
+        return Rejection(found.reason, found.message) if found.reason is not None else None
+
+    def static(self, text: str, level: str, proposal: Proposal) -> Any:
+        """The gates that do not run the proposal: its Reading, or a Rejection."""
+        job = sandbox.start(
+            "kc.agents.gates.tasks:inspect",
+            self.original,
+            text,
+            level,
+            level == self.level,
+            proposal.assumes,
+            proposal.guard,
+            limits=sandbox.Limits(step=10.0, wall=60.0),
+        )
+        found: Any = None
+        for message in job:
+            if isinstance(message, Rejection):
+                found = message
+            elif message[0] == "passed":
+                self.seconds[message[1]] = message[2]
+            else:
+                found = message[1]
+        end = job.end
+        assert end is not None
+        if end.kind == "ok":
+            return found
+        if end.kind == "error":
+            raise sandbox.SandboxError(f"a static gate failed: {end.error}")
+        return Rejection(f"parse.{end.kind}", f"reading the proposal: {end.message}")
+
+    def rejected(self, found: Rejection) -> Verdict:
+        """The verdict of a rejection."""
+        return Verdict(
+            False,
+            cast(Gate, found.gate),
+            found.reason,
+            found.message,
+            found.witness,
+            found.op,
+            self.errors,
+            self.timing,
+            self.seconds,
+            self.runs,
+        )
+
+    def accepted(self) -> Verdict:
+        """The verdict when every gate was passed."""
+        return Verdict(True, errors=self.errors, timing=self.timing, seconds=self.seconds, runs=self.runs)

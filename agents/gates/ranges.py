@@ -1,0 +1,147 @@
+"""Ranges of index values under the sizes of a contract: enough to prove that index arithmetic does not wrap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kc.agents.contract import Contract
+from kc.agents.gates.case import main_of
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+#: no buffer has more elements than an address space has bytes
+_LARGEST = 1 << 47
+_DEPTH = 64
+Range = tuple[int, int]
+
+
+class Ranges:
+    """Ranges of values of type ``index`` (and of integers cast from it), by interval arithmetic on demand."""
+
+    def __init__(self, module: ir.Module, contract: Contract):
+        self._main = main_of(module)
+        self._contract = contract
+        self._known: dict[ir.Value, Range | None] = {}
+
+    def cannot_overflow(self, op: ir.Operation, flag: str) -> bool:
+        """Whether the result of an integer op fits its type, read as signed (``nsw``) or unsigned (``nuw``)."""
+        from kc.bindings import ir
+
+        if len(op.results) != 1 or op.name not in (
+            "arith.addi",
+            "arith.subi",
+            "arith.muli",
+            "arith.shli",
+            "arith.trunci",
+        ):
+            return False
+        kind = op.results[0].type
+        if isinstance(kind, ir.IndexType):
+            width = 64
+        elif isinstance(kind, ir.IntegerType):
+            width = kind.width
+        else:
+            return False
+        exact = self._exact(op, 0)
+        if exact is None:
+            return False
+        if flag == "nsw":
+            return exact[0] >= -(1 << (width - 1)) and exact[1] < 1 << (width - 1)
+        return exact[0] >= 0 and exact[1] < 1 << width
+
+    def of(self, value: ir.Value, depth: int = 0) -> Range | None:
+        """The range of a value, both ends inclusive, or None."""
+        if value in self._known:
+            return self._known[value]
+        self._known[value] = None  # a value that depends on itself has no range
+        found = self._compute(value, depth) if depth < _DEPTH else None
+        if found is not None and not (found[0] >= -(1 << 63) and found[1] < 1 << 63):
+            found = None
+        self._known[value] = found
+        return found
+
+    def _compute(self, value: ir.Value, depth: int) -> Range | None:
+        from kc.bindings import ir
+
+        owner = value.owner
+        if not isinstance(owner, ir.Block):
+            return self._exact(owner, depth)
+        function = owner.owner
+        number = ir.BlockArgument(value).arg_number
+        if function.name in ("scf.for", "scf.parallel", "scf.forall", "affine.for"):
+            return self._induction(function.operation, number, depth)
+        return None
+
+    def _induction(self, loop: ir.Operation, number: int, depth: int) -> Range | None:
+        """Of the induction variable: from the lower bound to one below the upper one."""
+        if loop.name == "scf.for" and number == 0:
+            low, high = self.of(loop.operands[0], depth + 1), self.of(loop.operands[1], depth + 1)
+        elif loop.name == "scf.parallel":
+            count = next(iter(loop.attributes["operandSegmentSizes"]))
+            low = self.of(loop.operands[number], depth + 1)
+            high = self.of(loop.operands[count + number], depth + 1)
+        else:
+            return None
+        if low is None or high is None:
+            return None
+        return low[0], max(low[0], high[1] - 1)
+
+    def _exact(self, op: ir.Operation, depth: int) -> Range | None:
+        """The range of an op's result as an unbounded integer."""
+        from kc.bindings import ir
+
+        name = op.name
+        if name == "arith.constant":
+            attribute = op.attributes["value"]
+            return (attribute.value, attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
+        if name in ("memref.dim", "tensor.dim"):
+            return self._extent(op, depth)
+        if name in ("arith.index_cast", "arith.extsi"):
+            return self.of(op.operands[0], depth + 1)
+        if not name.startswith("arith.") or len(op.operands) != 2:
+            return None
+        left, right = (self.of(value, depth + 1) for value in op.operands)
+        if left is None or right is None:
+            return None
+        (a, b), (c, d) = left, right
+        if name == "arith.addi":
+            return a + c, b + d
+        if name == "arith.subi":
+            return a - d, b - c
+        if name == "arith.muli":
+            corners = (a * c, a * d, b * c, b * d)
+            return min(corners), max(corners)
+        if name == "arith.shli":
+            return (a << c, b << d) if a >= 0 and 0 <= c <= d < 64 else None
+        if name in ("arith.minsi", "arith.minui") and (name.endswith("si") or min(a, c) >= 0):
+            return min(a, c), min(b, d)
+        if name in ("arith.maxsi", "arith.maxui") and (name.endswith("si") or min(a, c) >= 0):
+            return max(a, c), max(b, d)
+        if name in ("arith.divsi", "arith.divui", "arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"):
+            return (a // d, -(-b // c)) if a >= 0 and c > 0 else None
+        if name in ("arith.remsi", "arith.remui"):
+            return (0, min(b, d - 1)) if a >= 0 and c > 0 else None
+        return None
+
+    def _extent(self, op: ir.Operation, depth: int) -> Range | None:
+        """Of a dimension: its static size, its range in the contract, or what memory can hold."""
+        from kc.bindings import ir
+
+        source, axis = op.operands[0], self.of(op.operands[1], depth + 1)
+        shape = source.type
+        if axis is None or axis[0] != axis[1] or not isinstance(shape, (ir.MemRefType, ir.RankedTensorType)):
+            return 0, _LARGEST
+        number = axis[0]
+        if not 0 <= number < shape.rank:
+            return None
+        if not shape.is_dynamic_dim(number):
+            extent = shape.get_dim_size(number)
+            return extent, extent
+        owner = source.owner
+        if isinstance(owner, ir.Block) and self._main is not None and owner == self._main.regions[0].blocks[0]:
+            arguments = self._contract.arguments
+            position = ir.BlockArgument(source).arg_number
+            if position < len(arguments) and number < len(arguments[position].dims):
+                return self._contract.size_range(arguments[position].dims[number])
+        return 0, _LARGEST

@@ -1,0 +1,155 @@
+"""What the differential test needs to know of a module, as plain data: signature, contract, constants, kinds of ops."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from kc.agents.contract import Contract
+from kc.agents.execution.signature import Kind, kind_of
+from kc.agents.gates.case import main_of, walk
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+#: ops whose run may depend on an order of iterations or threads
+_PARALLEL = ("scf.parallel", "scf.forall", "affine.parallel", "gpu.launch", "gpu.launch_func")
+_COMPARISONS = (
+    "arith.cmp",
+    "stablehlo.compare",
+    "arith.max",
+    "arith.min",
+    "arith.rem",
+    "arith.and",
+    "stablehlo.clamp",
+    "stablehlo.max",
+    "stablehlo.min",
+    "stablehlo.remainder",
+    "llvm.icmp",
+    "llvm.fcmp",
+    "scf.index_switch",
+    "arith.select",
+    "stablehlo.select",
+)
+#: most constants of each kind that are kept, those in comparisons first
+_MOST = 160
+_ROUNDING = {"f8": 3, "f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+_NO_ARITHMETIC = re.compile(
+    r"\.(constant|extf|truncf|convert|reshape|broadcast\w*|transpose|slice|concatenate|select|load|store|extract\w*|insert\w*"
+    r"|splat|empty|yield|return|cmpf|compare|maximum\w*|minimum\w*|copy|fill|pad|gather|reverse|bitcast\w*|neg\w*|abs\w*"
+    r"|transfer_\w+|dynamic_\w*slice|real|imag|complex|from_elements|collapse_shape|expand_shape|cast|dim|iota|sort|if|for"
+    r"|while|while_loop|condition|generic|func|call|module|alloc\w*|subview|dealloc|get_global|global)$"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """Plain facts about one module.
+
+    ``integers``, ``floats``: constants in it, those that are compared with something first. ``parallel``: whether an
+    order of iterations is left open. ``bits``: significant bits of the coarsest float type in which it computes (0: no
+    float arithmetic). ``ops``: number of ops.
+    """
+
+    arguments: tuple[Kind, ...]
+    results: tuple[Kind, ...]
+    contract: Contract
+    integers: tuple[int, ...] = ()
+    floats: tuple[float, ...] = ()
+    parallel: bool = False
+    bits: int = 0
+    ops: int = 0
+
+
+def read(module: ir.Module) -> Reading:
+    """The facts about a module that has ``@main``.
+
+    Raises InputError for a malformed contract, ExecutionError for a type that cannot cross to ``@main``.
+    """
+
+    main = main_of(module)
+    assert main is not None
+    inputs, outputs = _signature(main)
+    integers: Counter[int] = Counter()
+    floats: Counter[float] = Counter()
+    parallel, bits, ops = False, 0, 0
+    for op in walk(module.operation):
+        ops += 1
+        parallel = parallel or op.name in _PARALLEL or op.name.startswith("omp.")
+        bits = min(bits or 99, _bits(op)) if _bits(op) else bits
+        weight = 1
+        if len(op.results) == 1 and op.name.endswith("constant"):
+            weight = 1000 if any(u.owner.name.startswith(_COMPARISONS) for u in op.results[0].uses) else 10
+        for name in op.attributes:
+            if name not in ("operandSegmentSizes", "function_type", "sym_name", "dimension_numbers"):
+                _harvest(op.attributes[name], weight, integers, floats)
+        for result in op.results:
+            for extent in re.findall(r"(?<=[<x\[])(\d+)(?=x|\])", str(result.type)[:200]):
+                integers[int(extent)] += 1
+    contract = Contract.of(main)
+    return Reading(
+        tuple(kind_of(t) for t in inputs),
+        tuple(kind_of(t) for t in outputs),
+        contract,
+        tuple(n for n, _ in integers.most_common(_MOST)),
+        tuple(x for x, _ in floats.most_common(_MOST)),
+        parallel,
+        bits if bits < 99 else 0,
+        ops,
+    )
+
+
+def _signature(main: ir.Operation) -> tuple[list[str], list[str]]:
+    from kc.bindings import ir
+
+    kind = ir.TypeAttr(main.attributes["function_type"]).value
+    if isinstance(kind, ir.FunctionType):
+        return [str(t) for t in kind.inputs], [str(t) for t in kind.results]
+    arguments = [str(a.type) for a in main.regions[0].blocks[0].arguments]
+    returned = re.sub(r"^!llvm\.func<(\S+) \(.*$", r"\1", str(kind))
+    return arguments, [] if returned == "void" else [returned]
+
+
+def _bits(op: ir.Operation) -> int:
+    """Significant bits of the float type in which an op computes; 0 when it computes nothing in floats."""
+    if not len(op.results) or _NO_ARITHMETIC.search(op.name):
+        return 0
+    match = re.search(r"(?:^|[x<])(bf16|f16|f32|f64|f8)", str(op.results[0].type))
+    return _ROUNDING[match[1]] if match else 0
+
+
+def _harvest(attribute: Any, weight: int, integers: Counter[int], floats: Counter[float]) -> None:
+    from kc.bindings import ir
+
+    if isinstance(attribute, ir.IntegerAttr):
+        integers[int(attribute.value)] += weight
+    elif isinstance(attribute, ir.FloatAttr):
+        floats[attribute.value] += weight
+    elif isinstance(attribute, (ir.DenseI64ArrayAttr, ir.DenseI32ArrayAttr)):
+        for value in list(attribute)[:32]:
+            integers[value] += 1
+    elif isinstance(attribute, ir.DenseElementsAttr):
+        _harvest_dense(attribute, weight, integers, floats)
+    elif isinstance(attribute, ir.ArrayAttr):
+        for item in list(attribute)[:32]:
+            _harvest(item, 1, integers, floats)
+    elif isinstance(attribute, ir.AffineMapAttr):
+        for number in re.findall(r"(?<![\w])\d+", str(attribute)):
+            integers[int(number)] += 1
+
+
+def _harvest_dense(attribute: Any, weight: int, integers: Counter[int], floats: Counter[float]) -> None:
+    from kc.bindings import ir
+
+    if attribute.is_splat:
+        _harvest(attribute.get_splat_value(), weight, integers, floats)
+    elif len(attribute) <= 64:
+        kind = ir.ShapedType(attribute.type).element_type
+        if isinstance(kind, (ir.IntegerType, ir.IndexType)):
+            for value in attribute:
+                integers[int(value)] += weight
+        elif isinstance(kind, (ir.F32Type, ir.F64Type, ir.F16Type)):
+            for value in attribute:
+                floats[float(value)] += weight

@@ -1,0 +1,75 @@
+"""Why a proposal can be rejected: every reason code, and the record with which a gate says so."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+#: reason code -> what it means; those of the timing gate are in ``kc.agents.gates.timing``
+REASONS: dict[str, str] = {
+    "accepted": "every gate was passed",
+    "parse.message": "the proposal is no message of the protocol: a field is missing, unknown or of the wrong type",
+    "parse.syntax": "the IR does not parse",
+    "parse.crash": "reading or checking the IR crashed the compiler",
+    "parse.time": "reading or checking the IR ran past its time limit",
+    "parse.memory": "reading or checking the IR ran out of memory",
+    "parse.size": "the text is longer than any region needs",
+    "parse.realize": "the proposal's own form (schedule, source, library …) could not be turned into IR",
+    "verify.invalid": "the IR parses, but an op or the structure breaks a rule of its dialect",
+    "level.op": "an op that has no place at this level",
+    "level.invariant": "a type or structure that has no place at this level",
+    "level.forbidden": "an op that no stranger may bring, at any level",
+    "level.higher": "the proposal stands at a level above that of its region",
+    "signature.main": "there is no public function @main with a body",
+    "signature.types": "the types of @main's arguments or results differ from the region's",
+    "signature.arguments": "attributes of @main's arguments differ from the region's",
+    "signature.attributes": "an attribute on a function or on the module that the region does not have",
+    "signature.symbols": "a public symbol beside @main, or something without a symbol at the top of the module",
+    "signature.external": "a function without a body",
+    "signature.reserved": "a name that the compiler, its runtime or the C library owns",
+    "signature.state": "a global that can be written: nothing may last from one call to the next",
+    "signature.effects": "an op with effects beyond buffers: input and output, random numbers, unknown calls",
+    "assumptions.undeclared": "'assumes' names something that the contract does not grant",
+    "assumptions.claims": "an attribute on @main or its arguments claims more than the contract grants",
+    "assumptions.flag": "a flag on an op (fast math, nsw, exact, in-bounds …) assumes what the contract does not grant",
+    "assumptions.guard": "the guard is no condition on sizes, or never holds",
+    "resource.recursion": "functions call each other in a circle",
+    "resource.stack": "stack memory in a loop, or more of it than a stack holds",
+    "resource.allocation": "allocates out of proportion to what the region needs",
+    "resource.time": "a call did not end, or took out of proportion longer than the original",
+    "resource.memory": "a call ran out of memory",
+    "resource.leak": "memory is allocated and never freed",
+    "resource.crash": "a call crashed the process",
+    "resource.unsupported": "the proposal cannot be run here, so it cannot be shown to be right",
+    "aliasing.read-only": "an argument that is only to be read is written",
+    "aliasing.bounds": "memory outside of a buffer is read or written",
+    "aliasing.heap": "heap misuse: write outside of an allocation, double or wrong free, use after free",
+    "aliasing.uninitialised": "the result depends on memory that nobody wrote",
+    "aliasing.abort": "a call stopped in a check that fails (or a division that traps) where the original ends well",
+    "race.conflict": "iterations or threads that run at the same time touch the same element, one of them writing",
+    "race.order": "the result depends on the order in which parallel iterations run",
+    "race.barrier": "threads disagree about a barrier or a shuffle, or signal without a fence",
+    "numeric.shape": "a result has another shape or type",
+    "numeric.integer": "integers or booleans differ",
+    "numeric.nan": "NaN stands where the original has a number, or the other way round",
+    "numeric.inf": "an infinity stands where the original has another value, or the other way round",
+    "numeric.zero": "the sign of a zero differs",
+    "numeric.value": "numbers differ, and nothing in the contract allows it",
+    "numeric.error": "the error is larger than what the contract's allowances cover",
+    "numeric.nondeterministic": "the same call gave two results",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rejection:
+    """The word of one gate: ``reason`` is a key of ``REASONS`` and starts with the name of its gate."""
+
+    reason: str
+    message: str
+    witness: dict[str, Any] | None = None
+    op: str | None = None
+
+    @property
+    def gate(self) -> str:
+        """Name of the gate."""
+        return self.reason.partition(".")[0]

@@ -1,0 +1,339 @@
+"""Gate ``signature``: ``@main`` is what it was, and nothing else is seen, owned or remembered."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from kc.agents.gates.case import Case, callee, functions, has_body, is_public, main_of, place, symbol, walk
+from kc.agents.gates.effects import has_foreign_effects
+from kc.agents.gates.reasons import Rejection
+
+if TYPE_CHECKING:
+    from kc.bindings import ir
+
+_PREFIXES = re.compile(r"^(kc_|_kc|_|mlir|llvm[._]|omp_|kmp|cuda|cu[A-Z]|nv|mgpu|gpu_|main$|main_impl$)", re.I)
+_LIBRARY = frozenset(
+    [
+        "malloc",
+        "calloc",
+        "realloc",
+        "free",
+        "aligned_alloc",
+        "posix_memalign",
+        "memalign",
+        "valloc",
+        "memcpy",
+        "memmove",
+        "memset",
+        "memcmp",
+        "memchr",
+        "strlen",
+        "strcpy",
+        "strcmp",
+        "memrefCopy",
+        "printf",
+        "puts",
+        "putchar",
+        "abort",
+        "exit",
+        "read",
+        "write",
+        "open",
+        "close",
+        "mmap",
+        "munmap",
+        "mprotect",
+        "fork",
+        "system",
+        "bzero",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "exp2",
+        "exp10",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "pow",
+        "powi",
+        "sqrt",
+        "rsqrt",
+        "cbrt",
+        "hypot",
+        "fma",
+        "fmod",
+        "remainder",
+        "remquo",
+        "fabs",
+        "floor",
+        "ceil",
+        "trunc",
+        "round",
+        "roundeven",
+        "rint",
+        "nearbyint",
+        "lround",
+        "llround",
+        "lrint",
+        "llrint",
+        "fmin",
+        "fmax",
+        "fdim",
+        "copysign",
+        "nextafter",
+        "nexttoward",
+        "ldexp",
+        "frexp",
+        "modf",
+        "scalbn",
+        "scalbln",
+        "ilogb",
+        "logb",
+        "erf",
+        "erfc",
+        "lgamma",
+        "tgamma",
+        "gamma",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "signbit",
+        "div",
+        "ldiv",
+        "abs",
+        "labs",
+        "llabs",
+        "j0",
+        "j1",
+        "jn",
+        "y0",
+        "y1",
+        "yn",
+        "sincos",
+        "printI64",
+        "printU64",
+        "printF32",
+        "printF64",
+        "printF16",
+        "printBF16",
+        "printNewline",
+        "printComma",
+        "printOpen",
+        "printClose",
+        "printString",
+        "start",
+        "_start",
+    ]
+)
+#: attributes of functions that say nothing about what they do
+_HARMLESS = frozenset(
+    {
+        "sym_name",
+        "function_type",
+        "sym_visibility",
+        "arg_attrs",
+        "res_attrs",
+        "no_inline",
+        "llvm.emit_c_interface",
+        "linkage",
+        "CConv",
+        "visibility_",
+        "unnamed_addr",
+        "dso_local",
+    }
+)
+
+
+def check(case: Case) -> Rejection | None:
+    """The first way in which the proposal is not a drop-in for the original."""
+    original, proposal = main_of(case.original), main_of(case.proposal)
+    assert original is not None
+    if proposal is None:
+        return Rejection("signature.main", "the proposal has no public function @main with a body")
+    return (
+        _types(original, proposal, case)
+        or _argument_attributes(original, proposal)
+        or _function_attributes(case, original)
+        or _symbols(case)
+        or _effects(case)
+    )
+
+
+def _types(original: ir.Operation, proposal: ir.Operation, case: Case) -> Rejection | None:
+    if original.name != proposal.name and case.same_level:
+        return Rejection("signature.types", f"@main is a '{proposal.name}', not a '{original.name}'")
+    want, got = str(original.attributes["function_type"]), str(proposal.attributes["function_type"])
+    if case.same_level and want != got:
+        return Rejection("signature.types", f"@main has the type {got}, not {want}")
+    if not case.same_level:
+        from kc.agents.gates.lowered import mismatch
+
+        found = mismatch(original, proposal)
+        if found:
+            return Rejection("signature.types", found)
+    return None
+
+
+def _argument_attributes(original: ir.Operation, proposal: ir.Operation) -> Rejection | None:
+    """Attributes that are not kc's must be the same (those of kc are claims: gate ``assumptions``)."""
+    for name in ("arg_attrs", "res_attrs"):
+        want, got = _foreign(original, name), _foreign(proposal, name)
+        for number in range(max(len(want), len(got))):
+            one = want[number] if number < len(want) else {}
+            other = got[number] if number < len(got) else {}
+            if one != other:
+                what = "argument" if name == "arg_attrs" else "result"
+                return Rejection("signature.arguments", f"{what} {number} of @main has attributes {other}, not {one}")
+    return None
+
+
+def _foreign(function: ir.Operation, name: str) -> list[dict[str, str]]:
+    from kc.bindings import ir
+
+    if name not in function.attributes:
+        return []
+    return [
+        {entry.name: str(entry.attr) for entry in ir.DictAttr(a) if not entry.name.startswith("kc.")}
+        for a in function.attributes[name]
+    ]
+
+
+def _function_attributes(case: Case, original: ir.Operation) -> Rejection | None:
+    """No attribute of functions or of the module that the original does not have with that value."""
+    known = {name: str(original.attributes[name]) for name in original.attributes}
+    for name, function in functions(case.proposal).items():
+        for attribute in function.attributes:
+            value = str(function.attributes[attribute])
+            if attribute in _HARMLESS or (name == "main" and attribute.startswith("kc.")):
+                continue
+            if known.get(attribute) == value or (attribute == "gpu.kernel" and "::" in name):
+                continue
+            if "::" in name and attribute in ("workgroup_attributions", "nvvm.kernel", "rocdl.kernel"):
+                continue
+            return Rejection("signature.attributes", f"function @{name} has the attribute '{attribute} = {value}'")
+        if name != "main":
+            for number, entries in enumerate(_all_of(function)):
+                if entries:
+                    return Rejection(
+                        "signature.attributes",
+                        f"argument {number} of @{name} has attributes {entries}: claims that nobody checks",
+                    )
+    attributes = case.original.operation.attributes
+    module = {name: str(attributes[name]) for name in attributes}
+    for attribute in case.proposal.operation.attributes:
+        value = str(case.proposal.operation.attributes[attribute])
+        if module.get(attribute) != value and attribute not in ("gpu.container_module", "sym_name"):
+            return Rejection("signature.attributes", f"the module has the attribute '{attribute} = {value}'")
+    return None
+
+
+def _all_of(function: ir.Operation) -> list[dict[str, str]]:
+    from kc.bindings import ir
+
+    if "arg_attrs" not in function.attributes:
+        return []
+    return [{entry.name: str(entry.attr) for entry in ir.DictAttr(a)} for a in function.attributes["arg_attrs"]]
+
+
+def _symbols(case: Case) -> Rejection | None:
+    """Only @main is public, every function has a body, no name is taken from others, nothing is remembered."""
+    owned = {symbol(op.operation) for op in case.original.body.operations}
+    externals = {name for name, function in functions(case.original).items() if not has_body(function)}
+    for op in case.proposal.body.operations:
+        operation = op.operation
+        name = symbol(operation)
+        if name is None:
+            return Rejection(
+                "signature.symbols", f"{place(operation)} stands at the top of the module without a symbol"
+            )
+        if operation.name in ("func.func", "llvm.func"):
+            if not has_body(operation):
+                if name in externals:
+                    continue
+                return Rejection("signature.external", f"function @{name} has no body")
+            if name != "main" and is_public(operation):
+                return Rejection("signature.symbols", f"function @{name} is public; only @main may be")
+        elif operation.name in ("memref.global", "llvm.mlir.global"):
+            found = _global(operation, name)
+            if found:
+                return found
+        elif operation.name not in ("gpu.module", *_tops(case)):
+            return Rejection("signature.symbols", f"{place(operation)} stands at the top of the module")
+        if name != "main" and name not in owned and is_reserved(name):
+            return Rejection(
+                "signature.reserved", f"the name @{name} belongs to the compiler, its runtime or the C library"
+            )
+    for op in walk(case.proposal.operation):  # those inside of device modules
+        if op.name in ("memref.global", "llvm.mlir.global") and op.parent.operation.name == "gpu.module":
+            found = _global(op, symbol(op) or "")
+            if found and "workgroup" not in str(op) and "addr_space = 3" not in str(op):
+                return found
+    return None
+
+
+def _tops(case: Case) -> set[str]:
+    return {op.operation.name for op in case.original.body.operations}
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a function of that name could take the place of one that compiled code calls."""
+    bare = name[:-1] if name.endswith(("f", "l")) else name
+    return bool(_PREFIXES.match(name)) or name in _LIBRARY or bare in _LIBRARY
+
+
+def _global(op: ir.Operation, name: str) -> Rejection | None:
+    from kc.bindings import ir
+
+    value: Any = None
+    for attribute in ("initial_value", "value"):
+        if attribute in op.attributes:
+            value = op.attributes[attribute]
+    if "constant" not in op.attributes or value is None or isinstance(value, ir.UnitAttr):
+        return Rejection(
+            "signature.state", f"global @{name} is not a constant: it would last from one call to the next"
+        )
+    return None
+
+
+def _effects(case: Case) -> Rejection | None:
+    """No effects but on buffers; calls lead to functions with a body only."""
+    known = functions(case.proposal)
+    outside = {str(op) for op in _foreign_calls(case.original)}
+    for op in walk(case.proposal.operation):
+        if op.name in ("func.call", "llvm.call", "gpu.launch_func", "stablehlo.composite"):
+            target = callee(op) if op.name != "stablehlo.composite" else str(op.attributes["decomposition"])[1:]
+            if target is None:
+                return Rejection("signature.effects", f"{place(op)} calls through a pointer", op=op.name)
+            names = [target] if target in known else [n for n in known if n.endswith(f"::{target}")]
+            if not names or (not has_body(known[names[0]]) and names[0] not in functions(case.original)):
+                return Rejection(
+                    "signature.external", f"{place(op)} calls @{target}, which has no body here", op=op.name
+                )
+        elif op.name == "stablehlo.custom_call":
+            if str(op.attributes["call_target_name"]) not in outside:
+                return Rejection(
+                    "signature.effects",
+                    f"{place(op)} calls {op.attributes['call_target_name']}, which nobody here knows",
+                    op=op.name,
+                )
+        elif op.name not in case.original_ops and has_foreign_effects(op.name):
+            return Rejection("signature.effects", f"{place(op)} has effects beyond its results and buffers", op=op.name)
+    return None
+
+
+def _foreign_calls(module: ir.Module) -> list[Any]:
+    return [op.attributes["call_target_name"] for op in walk(module.operation) if op.name == "stablehlo.custom_call"]

@@ -1,0 +1,205 @@
+"""Sizes at which a proposal is tested: 0, 1, odd, equal, round, ends of the ranges, and constants of the texts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kc.agents.facts import Fact
+from kc.agents.gates.reading import Reading
+
+Sizes = dict[str, int]
+
+#: elements of all arguments, and product of all dimensions, of an ordinary call; of one at the upper ends
+_ELEMENTS, _WORK = 1 << 14, 1 << 18
+LARGE_ELEMENTS, LARGE_WORK = 1 << 24, 1 << 27
+#: an index of 16 bits is too small for so many elements
+INDEX = 1 << 16
+_NICE = (16, 32, 8, 64, 4, 2)
+_ODD = (
+    (7, 17, 5, 13, 3, 11),
+    (17, 5, 33, 7, 19, 3),
+    (5, 9, 13, 21, 7, 15),
+    (33, 31, 3, 35, 1, 29),
+    (19, 3, 7, 2, 37, 6),
+)
+
+
+class Shapes:
+    """The symbolic dimensions of a region: which argument has which, and what the contract says of them.
+
+    ``guard``: facts that hold where the proposal runs at all.
+    """
+
+    def __init__(self, original: Reading, guard: Sequence[Fact] = ()):
+        self._facts = [fact for fact in (*original.contract.known, *guard) if fact.dims]
+        self.arguments: list[tuple[str | int, ...]] = []
+        self.ranges: dict[str, tuple[int, int]] = {}
+        fixed: dict[str, int] = {}
+        for number, kind in enumerate(original.arguments):
+            names = original.contract.arguments[number].dims if number < len(original.contract.arguments) else ()
+            dims: list[str | int] = []
+            for axis, extent in enumerate(kind.shape):
+                name = names[axis] if axis < len(names) else f"arg{number}.{axis}"
+                if extent is not None:
+                    fixed.setdefault(name, extent)
+                    dims.append(extent)
+                else:
+                    self.ranges[name] = original.contract.size_range(name)
+                    dims.append(name)
+            self.arguments.append(tuple(dims))
+        for name, extent in fixed.items():
+            if name in self.ranges:
+                self.ranges[name] = (extent, extent)
+        self.results = len(original.results)
+
+    def shape(self, argument: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Shape of an argument at these sizes."""
+        return tuple(d if isinstance(d, int) else sizes[d] for d in self.arguments[argument])
+
+    def elements(self, sizes: Mapping[str, int]) -> int:
+        """Elements of all arguments together."""
+        total = 0
+        for dims in self.arguments:
+            count = 1
+            for d in dims:
+                count *= d if isinstance(d, int) else sizes[d]
+            total += count
+        return total
+
+    def work(self, sizes: Mapping[str, int]) -> int:
+        """Product of all symbolic dimensions: a guess at what a call costs."""
+        total = 1
+        for size in sizes.values():
+            total *= max(1, size)
+        return total
+
+    def fit(self, wanted: Mapping[str, int], *, large: bool = False) -> Sizes | None:
+        """The sizes nearest to ``wanted`` that the contract allows; None when none are found or they cost too much."""
+        sizes = {name: min(max(wanted[name], low), high) for name, (low, high) in self.ranges.items()}
+        for _ in range(4):
+            for fact in self._facts:
+                if not fact.holds(sizes):
+                    self._mend(sizes, fact)
+        if not all(fact.holds(sizes) for fact in self._facts):
+            return None
+        elements, work = (LARGE_ELEMENTS, LARGE_WORK) if large else (_ELEMENTS, _WORK)
+        smallest = {name: low for name, (low, _) in self.ranges.items()}
+        if self.elements(sizes) > max(elements, 4 * self.elements(smallest)):
+            return None
+        return sizes if self.work(sizes) <= max(work, 4 * self.work(smallest)) else None
+
+    def _mend(self, sizes: Sizes, fact: Fact) -> None:
+        """Change one size so that ``fact`` holds, if that can be done within the ranges."""
+        name = fact.dims[0]
+        low, high = self.ranges.get(name, (sizes.get(name, 0),) * 2)
+        if name not in sizes:
+            return
+        for distance in range(high - low + 1 if high - low < 4096 else 4096):
+            for candidate in (sizes[name] - distance, sizes[name] + distance):
+                if low <= candidate <= high and fact.holds({**sizes, name: candidate}):
+                    sizes[name] = candidate
+                    return
+
+
+def ordinary(shapes: Shapes, constants: Iterable[int], rng: random.Random) -> list[Sizes]:
+    """Sizes for ordinary calls, the most telling first, each once."""
+    return _unique(shapes, _ordinary(shapes, [c for c in constants if c >= 2], rng), large=False)
+
+
+def large(shapes: Shapes, constants: Iterable[int]) -> list[Sizes]:
+    """A few sizes at the upper ends of the ranges: beyond 16 bits of elements where the ranges reach so far."""
+    return _unique(shapes, _large(shapes, [c for c in constants if c >= 2]), large=True)
+
+
+def _unique(shapes: Shapes, wanted: Iterable[Mapping[str, int]], large: bool) -> list[Sizes]:
+    found: dict[tuple[tuple[str, int], ...], Sizes] = {}
+    for sizes in wanted:
+        fitted = shapes.fit(sizes, large=large)
+        if fitted is not None:
+            found.setdefault(tuple(sorted(fitted.items())), fitted)
+    return list(found.values())
+
+
+def _ordinary(shapes: Shapes, constants: list[int], rng: random.Random) -> Iterator[Mapping[str, int]]:
+    names = list(shapes.ranges)
+    if not names:
+        yield {}
+        return
+    ranges = shapes.ranges
+
+    def odd(row: int) -> Sizes:
+        return {name: _ODD[row % len(_ODD)][k % 6] for k, name in enumerate(names)}
+
+    yield dict.fromkeys(names, 16)
+    yield odd(0)
+    yield dict.fromkeys(names, 0)
+    yield dict.fromkeys(names, 1)
+    yield dict.fromkeys(names, 7)
+    for name in names:
+        yield {**odd(1), name: 0}
+        yield {**odd(1), name: 1}
+    for row in range(1, len(_ODD)):
+        yield odd(row)
+    for size in (2, 3, 8, 32, 33):
+        yield dict.fromkeys(names, size)
+    for name in names:
+        low, high = ranges[name]
+        for size in (high, high - 1, low, low + 1, low + 2, (low + high) // 2):
+            yield {**odd(2), name: size}
+            yield {**dict.fromkeys(names, 1), name: size}
+    for end in (1, 0):
+        yield {name: ranges[name][end] for name in names}
+    for constant in constants[:48]:
+        for name in names:
+            low, high = ranges[name]
+            for size in (constant, constant - 1, constant + 1, 2 * constant + 1, 2 * constant):
+                if low <= size <= high:
+                    yield {**odd(rng.randrange(len(_ODD))), name: size}
+        if len(names) > 1:
+            yield dict.fromkeys(names, constant)
+            yield from _products(names, ranges, constant)
+    for _ in range(8):
+        yield {name: rng.randint(low, min(high, max(low, 40))) for name, (low, high) in ranges.items()}
+
+
+def _products(names: Sequence[str], ranges: Mapping[str, tuple[int, int]], constant: int) -> Iterator[Sizes]:
+    """Sizes whose product, or sum, is a constant of the text."""
+    first, second = names[0], names[1]
+    others = dict.fromkeys(names, 3)
+    for one in range(2, min(constant, 65)):
+        other, rest = divmod(constant, one)
+        if rest == 0 and _inside(one, ranges[first]) and _inside(other, ranges[second]):
+            yield {**others, first: one, second: other}
+            break
+    if constant < 256:
+        yield {**others, first: constant // 2, second: constant - constant // 2}
+
+
+def _inside(size: int, bounds: tuple[int, int]) -> bool:
+    return bounds[0] <= size <= bounds[1]
+
+
+def _large(shapes: Shapes, constants: list[int]) -> Iterator[Mapping[str, int]]:
+    names = list(shapes.ranges)
+    ranges = shapes.ranges
+    if not names:
+        return
+    top = {name: ranges[name][1] for name in names}
+    if shapes.fit(top, large=True):
+        yield top
+    small = {name: min(max(ranges[name][0], 3), ranges[name][1]) for name in names}
+    for name in names:
+        yield {**small, name: top[name]}
+        yield {**dict.fromkeys(names, 1), name: top[name]}
+    for first in names:  # two dimensions whose product does not fit in 16 bits, where one of them cannot do it
+        for second in names:
+            if first < second and top[first] * top[second] > INDEX:
+                one = min(top[first], max(260, INDEX // top[second] + 1))
+                yield {**small, first: one, second: min(top[second], INDEX // one + 1)}
+    for constant in constants[:48]:
+        if constant > 128:
+            for name in names:
+                if constant < top[name]:
+                    for size in (constant, constant + 1, constant - 1):
+                        yield {**dict.fromkeys(names, 1), name: size}

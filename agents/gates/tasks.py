@@ -1,0 +1,123 @@
+"""What happens inside of a sandbox: reading modules, static gates, runs. Each task is a generator of plain data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kc.agents.gates.reasons import Rejection
+
+if TYPE_CHECKING:
+    from kc.agents.execution import Call, Checks
+    from kc.agents.gates.case import Case
+    from kc.bindings import ir
+
+
+def _context() -> ir.Context:
+    from kc.context import make_context
+
+    global _warm_context
+    if _warm_context is None:
+        _warm_context = make_context()
+    return _warm_context
+
+
+_warm_context: ir.Context | None = None
+
+
+def static_gates() -> list[tuple[str, Callable[[Case], Rejection | None]]]:
+    """The gates that look at a parsed proposal without running it, in order."""
+    from kc.agents.gates import aliasing, assumptions, level, resource, signature
+
+    return [
+        ("level", level.check),
+        ("signature", signature.check),
+        ("assumptions", assumptions.check),
+        ("resource", resource.check),
+        ("aliasing", aliasing.check),
+    ]
+
+
+def read_original(text: str) -> Iterator[Any]:
+    """``("reading", Reading)`` of the original, or ``("bad", why)``."""
+    from kc.agents.gates.case import main_of
+    from kc.agents.gates.parse import parse
+    from kc.agents.gates.reading import read
+    from kc.errors import KcError
+
+    module = parse(text, _context())
+    if isinstance(module, Rejection):
+        yield "bad", module.message
+        return
+    if main_of(module) is None:
+        yield "bad", "it has no public function @main with a body"
+        return
+    try:
+        yield "reading", read(module)
+    except KcError as error:
+        yield "bad", str(error)
+
+
+def inspect(
+    original_text: str, text: str, level: str, same_level: bool, assumes: tuple[str, ...], guard: str | None
+) -> Iterator[Any]:
+    """Static gates over a proposal: ``("passed", gate, seconds)`` each, then ``("reading", Reading)`` or Rejection."""
+    from kc.agents.contract import Contract
+    from kc.agents.gates.case import Case, main_of
+    from kc.agents.gates.parse import parse
+    from kc.agents.gates.reading import read
+    from kc.errors import KcError
+
+    original = parse(original_text, _context())
+    assert not isinstance(original, Rejection)
+    main = main_of(original)
+    assert main is not None
+    start = time.perf_counter()
+    proposal = parse(text, _context())
+    if isinstance(proposal, Rejection):
+        yield proposal
+        return
+    yield "passed", "parse", time.perf_counter() - start
+    yield "passed", "verify", 0.0
+    case = Case(original, proposal, level, Contract.of(main), assumes, guard, same_level)
+    for name, gate in static_gates():
+        start = time.perf_counter()
+        found = gate(case)
+        if found is not None:
+            yield found
+            return
+        yield "passed", name, time.perf_counter() - start
+    try:
+        yield "reading", read(proposal)
+    except KcError as error:
+        yield Rejection("resource.unsupported", str(error))
+
+
+def execute(
+    text: str, level: str, calls: Sequence[Call], checks: Checks, target: str = "cpu", retyped: bool = False
+) -> Iterator[Any]:
+    """The outcome of each call in order; ``retyped``: of the module computed in f64 (``oracle``)."""
+    from kc.agents.execution import run
+
+    if retyped:
+        from kc.agents.gates.oracle import retype
+
+        text = retype(text, _context())
+    yield "compiling"
+    yield from run(text, level, calls, target=target, checks=checks)
+
+
+def warm() -> None:
+    """Load what the tasks need and run each road once, so that a fork finds everything in memory."""
+    import ml_dtypes  # noqa: F401
+
+    from kc.agents.execution import Checks
+    from kc.agents.gates import warming
+
+    for level, text, calls in warming.samples():
+        list(read_original(text))
+        list(inspect(text, text, level, True, (), None))
+        list(execute(text, level, calls, Checks()))
+        if level != "stablehlo":
+            list(execute(text, level, calls, Checks(instrument=True)))
