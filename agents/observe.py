@@ -32,6 +32,17 @@ def observe(
     """
     from kc.agents import work
 
+    if region.level == "asm":
+        return Observation(
+            level=region.level,
+            at=at,
+            name=region.name,
+            kind=region.kind,
+            identity=identity(region.level, region.text, target.spec, options),
+            ir=region.text,
+            target=target.spec,
+            limits=dict(target.limits()),
+        )
     contract = contract_of(region, target.spec, options, kernels)
     text = extract(region, contract)
     effort = work.effort(region, contract)

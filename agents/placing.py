@@ -16,6 +16,11 @@ def place(region: Region, observation: Observation, proposal: Proposal, target: 
 
     Raises InputError or CompileError when it does not fit; the program then is as it was.
     """
+    if region.level == "asm":
+        from kc.agents import realize
+
+        realize.splice_ptx(region.operation, realize.realize(region.text, proposal, "asm", target.spec))
+        return
     own = proposal.kind == "replace_ir" and proposal.level in (None, region.level) and proposal.guard is None
     if own and proposal.ir is not None:
         splice(region, proposal.ir, author)

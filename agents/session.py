@@ -118,7 +118,11 @@ class Session:
             agents = self._recorded()
         alone = frozenset({moment} if moment else ())
         self.stands = [Stand(agent, alone) if alone else self._stand(agent, phases) for agent in agents]
+        for stand in self.stands:
+            if self.ledger.path and not self._frozen and hasattr(stand.agent, "beside"):
+                stand.agent.beside(str(self.ledger.path))
         self._points = frozenset(point for stand in self.stands for point in stand.points)
+        self._last = f"after:{phases[-1].name}" if phases else ""
         self._llvm = any(f"after:{phase.name}" in self._points and phase.end == "llvm" for phase in phases)
         self._below = any(p == hooks.ASM or p.partition(":")[2] not in _LINALG for p in self._points)
 
@@ -131,6 +135,8 @@ class Session:
             self.ask(module, point.level, at)
         if self._below and at == "after:form-kernels":
             self._remember(module)
+        if at == self._last and hooks.ASM in self._points:
+            self.ask(module, hooks.ASM, hooks.ASM)
         if self._llvm and point.when == "before" and point.phase.end == "llvm" != point.phase.start:
             self._remember_buffers(module)
 
@@ -141,7 +147,7 @@ class Session:
         for stand in self.stands:
             if at not in stand.points:
                 continue
-            for region in find(module, level):
+            for region in find(module, level, self.target):
                 kind = self._kinds.get(region.name, region.kind)
                 self._region(stand, dataclasses.replace(region, kind=kind), at)
 

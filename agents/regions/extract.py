@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from kc.agents.contract import Contract
 
 MAIN = "main"
+#: of a kernel: what kind of one it is
+KIND = "kc.kind"
 #: of a module that holds device modules
 _CONTAINER = "gpu.container_module"
 #: attributes that say what the function is in its program, not what it computes
-_OF_PROGRAM = frozenset({"kc.kernel", "kc.kind", "kc.impl", "kc.brief", "kc.answer", "no_inline", "sym_visibility"})
+_OF_PROGRAM = frozenset({"kc.kernel", "kc.impl", "kc.brief", "kc.answer", "no_inline", "sym_visibility"})
 _OF_ARGUMENT = frozenset({"kc.param", "kc.donated", "kc.name", "jax.arg_info", "bufferization.writable"})
 _OF_ENTRY = frozenset({"kc.signature", "jax.uses_shape_polymorphism"})
 
@@ -42,7 +44,7 @@ def extract(region: Region, contract: Contract) -> str:
             if clone.name == "gpu.module":
                 keep_kernels(clone, launched)
             if clone.name.endswith(".func"):
-                _strip(clone, main=position == 0)
+                _strip(clone, main=position == 0, kernel=position == 0 and region.level == "linalg")
         if _CONTAINER in region.module.attributes:
             module.operation.attributes[_CONTAINER] = ir.UnitAttr.get()
     moved = {old: new for old, new in names.items() if old != new}
@@ -77,10 +79,13 @@ def _names(region: Region) -> dict[str, str]:
     return names
 
 
-def _strip(function: ir.Operation, main: bool) -> None:
-    """Take off what speaks of the program around the function; all but ``@main`` become private."""
+def _strip(function: ir.Operation, main: bool, kernel: bool) -> None:
+    """Take off what speaks of the program around the function; all but ``@main`` become private.
+
+    ``kernel``: ``kc.kind`` stays, which says that the last arguments are the results' destinations.
+    """
     for name in list(function.attributes):
-        if name in _OF_PROGRAM or name in _OF_ENTRY:
+        if name in _OF_PROGRAM or name in _OF_ENTRY or (name == KIND and not kernel):
             del function.attributes[name]
     for key in ("arg_attrs", "res_attrs"):
         if key in function.attributes:

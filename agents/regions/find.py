@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kc.agents.regions.launches import KIND as LAUNCH_KIND
 from kc.agents.regions.launches import LAUNCH, inline_launches, outlined
@@ -11,6 +12,9 @@ from kc.agents.regions.symbols import called, symbol
 from kc.bindings import ir
 from kc.errors import InputError
 from kc.rewrite import walk_ops
+
+if TYPE_CHECKING:
+    from kc.targets.base import Target
 
 #: of a function that is no kernel
 FUNCTION = "function"
@@ -21,7 +25,7 @@ BUFFERS = "kc.buffers"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Region:
-    """One region: its level, the symbol of its function, its kind, and the function itself, which stands in a module.
+    """One region: its level, the symbol of its function, its kind, the function itself and the module around it.
 
     ``kind`` is that of the kernel (``contraction`` …, see ``kc.kernels``) or ``function``. A region is good until the
     module changes. ``launch``: the launch in host code that is the region; ``operation`` then is a function around it
@@ -32,21 +36,19 @@ class Region:
     name: str
     kind: str
     operation: ir.Operation
+    #: held as it was given: ops do not keep a module alive
+    program: ir.Module | ir.Operation
     launch: ir.Operation | None = None
-    #: that copy: ops do not keep it alive
-    copy: ir.Operation | None = None
+    #: at asm, where ``operation`` is the device module: its PTX
+    text: str = ""
 
     @property
     def module(self) -> ir.Operation:
-        """The module around it."""
-        if self.copy is not None:
-            return self.copy
-        parent = self.operation.parent
-        assert parent is not None
-        return parent.operation
+        """The module around ``operation``."""
+        return self.program.operation
 
 
-def find(module: ir.Module | ir.Operation, level: str) -> list[Region]:
+def find(module: ir.Module | ir.Operation, level: str, target: Target | None = None) -> list[Region]:
     """The regions of ``module``, which stands at ``level``; what is called comes before its callers.
 
     At torch and stablehlo every function with a body is one. At linalg the kernels are, once kernels are formed, and
@@ -55,7 +57,9 @@ def find(module: ir.Module | ir.Operation, level: str) -> list[Region]:
     code, and launches in other host code. At llvm: functions that come from ones on buffers; ``kc.buffers`` on them
     lists the types of these.
 
-    Raises InputError for a level at which regions are no part of the module (``asm`` is text).
+    At asm: the device modules of a module at the llvm level, whose text ``target`` makes.
+
+    Raises InputError for a level that does not exist.
     """
     root = module.operation
     if level in ("torch", "stablehlo"):
@@ -69,12 +73,17 @@ def find(module: ir.Module | ir.Operation, level: str) -> list[Region]:
         chosen = list(_computing(root))
     elif level == "gpu":
         chosen = [f for f in _computing(root) if walk_ops(f, LAUNCH)]
-        return [Region(level, symbol(f), kind_of(f), f) for f in chosen] + _launches(root)
+        return [Region(level, symbol(f), kind_of(f), f, module) for f in chosen] + _launches(root)
     elif level == "llvm":
         chosen = [f for f in _functions(root, "llvm.func") if _has(f, BUFFERS)]
+    elif level == "asm":
+        devices = [op.operation for op in root.regions[0].blocks[0].operations if op.operation.name == "gpu.module"]
+        return [
+            Region(level, symbol(d), "device", d, module, text=_text(d, target)) for d in devices if target is not None
+        ]
     else:
-        raise InputError(f"a module has no regions at level '{level}'")
-    return [Region(level, symbol(f), kind_of(f), f) for f in _callees_first(chosen)]
+        raise InputError(f"there are no regions at level '{level}'")
+    return [Region(level, symbol(f), kind_of(f), f, module) for f in _callees_first(chosen)]
 
 
 def _launches(root: ir.Operation) -> list[Region]:
@@ -84,9 +93,21 @@ def _launches(root: ir.Operation) -> list[Region]:
         return []
     copy, functions = outlined(root)
     return [
-        Region("gpu", name, LAUNCH_KIND, function, launch, copy)
+        Region("gpu", name, LAUNCH_KIND, function, copy, launch)
         for launch, (name, function) in zip(launches, functions, strict=True)
     ]
+
+
+def _text(device: ir.Operation, target: Target | None) -> str:
+    """The text of a device module: what stands on it already, or what the target makes of it."""
+    from kc.codegen import llvm_ir
+
+    if "kc.ptx" in device.attributes:
+        return str(ir.StringAttr(device.attributes["kc.ptx"]).value)
+    make = getattr(target, "ptx", None)
+    if make is None:
+        raise InputError(f"target '{target.name if target else ''}' has no text of device modules")
+    return str(make(llvm_ir.translate(device)))
 
 
 def kind_of(function: ir.Operation) -> str:

@@ -73,7 +73,7 @@ def splice(region: Region, text: str, author: str) -> Region:
             op.erase()
         raise SpliceError(f"the answer for '@{region.name}' does not fit into the program", error.diagnostics) from None
     old.erase()
-    return Region(region.level, name, region.kind, new)
+    return Region(region.level, name, region.kind, new, region.program if launch is None else module)
 
 
 class _Detached:
