@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kc.agents.realize.realized import Realized, splice
 
 if TYPE_CHECKING:
+    from kc.agents.protocol import Proposal
     from kc.api import Executable
     from kc.bindings import ir
 
@@ -31,6 +32,54 @@ def build(region_ir: str, realized: Realized | None = None, target: str = "cpu")
         if realized is not None and realized.answer is not None:
             splice(function, realized)
     return compile_loaded(load(source.module, "main"), target, "main")
+
+
+def build_asm(region_ir: str, proposal: Proposal, target: str, device: str | None = None) -> Executable:
+    """``build`` of a region as it is, but with the PTX of one device module edited as ``proposal`` says.
+
+    ``device`` names the module; it may be left out where there is one only. Raises InputError when there is none of
+    that name, RealizeError when the PTX cannot take its place.
+    """
+    from kc.agents.realize.asm import asm
+    from kc.agents.realize.realized import splice_ptx
+    from kc.api import Executable
+    from kc.errors import InputError
+    from kc.targets import get_target
+    from kc.targets.nvptx import split
+
+    chosen = get_target(target)
+    whole = build(region_ir, None, target)
+    module = whole._source.lowered("llvm")
+    names = list(split(module)[1])
+    if device is None and len(names) == 1:
+        (device,) = names
+    if device not in names:
+        raise InputError(f"there is no device module {device!r}: {', '.join(names) or 'none'}")
+    realized = asm(ptx_text(module, device, chosen), proposal, target)
+    for view in module.body.operations:
+        op = view.operation
+        if op.name == "gpu.module" and str(op.attributes["sym_name"]).strip('"') == device:
+            splice_ptx(op, realized)
+    manifest, files = chosen.generate(module, {})
+    return Executable(manifest, files, "main", whole._source)
+
+
+def ptx_text(module: ir.Module, device: str, target: Any) -> str:
+    """The PTX of device module ``device`` of a program at the llvm level."""
+    from kc.codegen import llvm_ir
+    from kc.targets.nvptx import ptx_of, split
+
+    op = split(module)[1][device]
+    return ptx_of(op) or target.ptx(llvm_ir.translate(op))
+
+
+def device_ptx(region_ir: str, target: str = "nvptx:sm_90a") -> dict[str, str]:
+    """The PTX of each device module of a region compiled as it is, by name: what a proposal at level ``asm`` edits."""
+    from kc.targets import get_target
+    from kc.targets.nvptx import split
+
+    module = build(region_ir, None, target)._source.lowered("llvm")
+    return {name: ptx_text(module, name, get_target(target)) for name in split(module)[1]}
 
 
 def _give_entry(kernel: ir.Operation) -> None:

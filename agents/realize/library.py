@@ -49,9 +49,7 @@ def library(region: Source, proposal: Proposal, level: str, target: str) -> Real
     if target.partition(":")[0] != platform:
         raise RealizeError("level", "level.target", f"{proposal.library} is for target '{platform}', not '{target}'")
     if level not in ("torch", "stablehlo", "linalg", "loops"):
-        raise RealizeError(
-            "level", "level.kind", f"a library answers regions at 'loops' or above, not at '{level}'"
-        )
+        raise RealizeError("level", "level.kind", f"a library answers regions at 'loops' or above, not at '{level}'")
     signature = Signature.of(region.function)
     inputs, output = _buffers(given, signature, counts)
     _check(given, fields)

@@ -113,7 +113,11 @@ class Signature:
             _value(type_, argument.dims, argument.writable)
             for type_, argument in zip(kind.inputs, contract.arguments, strict=True)
         )
-        return cls(arguments, tuple(_value(type_) for type_ in kind.results), "kc.kernel" in function.attributes)
+        return cls(
+            arguments,
+            tuple(_value(type_) for type_ in kind.results),
+            not {"kc.kernel", "kc.kind"}.isdisjoint(function.attributes),
+        )
 
 
 def _value(type_: Any, dims: tuple[str, ...] = (), written: bool = False) -> Value:

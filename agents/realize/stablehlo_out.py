@@ -15,9 +15,7 @@ def stablehlo_out(region: Source, proposal: Proposal, level: str, target: str) -
     """The call of a PJRT executable in a region's place. ``parameters``: ``platform`` (``cpu``, ``tpu`` …, as JAX
     names them). The region's sizes have to be known: other compilers of StableHLO compile for sizes."""
     if level != "stablehlo":
-        raise RealizeError(
-            "level", "level.kind", f"a region at level '{level}' is no StableHLO"
-        )
+        raise RealizeError("level", "level.kind", f"a region at level '{level}' is no StableHLO")
     given = dict(proposal.parameters or {})
     platform = given.pop("platform", "cpu")
     if given:
@@ -34,8 +32,8 @@ def stablehlo_out(region: Source, proposal: Proposal, level: str, target: str) -
             raise RealizeError(
                 "signature",
                 "signature.sizes",
-                f"argument or result {number} has an open size ({value.buffer()}): hand out regions of known sizes, for "
-                "instance of a program compiled with shapes='specialise'",
+                f"argument or result {number} has an open size ({value.buffer()}): hand out regions of known sizes, "
+                "for instance of a program compiled with shapes='specialise'",
             )
     _check_installed()
     inputs = [number for number, value in enumerate(signature.buffers) if not value.written]

@@ -54,7 +54,7 @@ def test_the_newest_wheel_comes_first(fresh: pytest.MonkeyPatch, tmp_path: Path)
         (tmp_path / "nvidia" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "nvidia" / name).touch()
     fresh.syspath_prepend(str(tmp_path))
-    fresh.setattr(find, "_package", lambda name: [tmp_path / name])
+    fresh.setattr(find, "package", lambda name: [tmp_path / name])
     assert find.path() == str(tmp_path / "nvidia/cu13/lib/libcusolver.so.12")
     assert library.load() is None  # no library at all: the host does the work
     assert custom_calls.find("lapack_sgetrf_ffi", "nvptx").platform == "cpu"
