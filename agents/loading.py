@@ -19,9 +19,9 @@ def load(text: str) -> Agent:
     """The agent that ``text`` names: ``NAME`` or ``WHERE=NAME``, WHERE being levels or hook points with commas between.
 
     NAME: a file and a name in it (``file.py:Name``; without the name, the one agent of the file), a module and a name
-    (``package.module:Name``), an agent registered in this process, one of kc's own with its options
-    (``schedule-search{seconds=30}``), or an installed package's entry point in the group ``kc.agents``. A class is
-    called without arguments. Raises InputError that says what there is instead.
+    (``package.module:Name``), a command that speaks JSON-RPC (``exec:./agent.sh``), an agent registered in this
+    process, one of kc's own with its options (``schedule-search{seconds=30}``), or an installed package's entry point
+    in the group ``kc.agents``. A class is called without arguments. Raises InputError that says what there is instead.
     """
     where, equals, name = _divide(text)
     levels = tuple(word.strip() for word in where.split(",") if word.strip()) if equals else None
@@ -39,13 +39,17 @@ def load(text: str) -> Agent:
 def _divide(text: str) -> tuple[str, str, str]:
     """``WHERE=NAME`` at the first ``=`` that is no part of options or of a path."""
     head = text.partition("{")[0]
-    if "=" not in head:
+    if "=" not in head or text.startswith("exec:"):
         return "", "", text
     where, _, name = text.partition("=")
     return where, "=", name
 
 
 def _find(name: str, levels: tuple[str, ...] | None) -> Agent:
+    if name.startswith("exec:"):
+        from kc.agents.bindings.child import ChildAgent
+
+        return ChildAgent(name[len("exec:") :], levels)
     file = re.fullmatch(r"([^{}]+\.py)(?::(\w+))?", name)
     if file:
         return _from_file(file[1], file[2] or "")
