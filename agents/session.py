@@ -159,6 +159,14 @@ class Session:
             ]
             self.ledger.finish(self.program, self.name, self.target.spec, agents, self._visits)
 
+    def into(self, manifest: dict[str, Any], files: dict[str, bytes]) -> None:
+        """Write into an artifact which answers it holds: the same in a frozen build."""
+        from kc.agents.ledger.artifact import FILE, artifact_lines
+
+        if self.used:
+            manifest["agents"] = [attempt.hash for attempt in self.used]
+            files[FILE] = artifact_lines(self.used)
+
     def __enter__(self) -> Session:
         return self
 

@@ -139,6 +139,7 @@ def compile(
     shapes: str = "dynamic",
     ledger: Any = None,
     ledger_mode: str = "ask",
+    timing: bool = False,
 ) -> Executable:
     """Compile a program.
 
@@ -147,7 +148,7 @@ def compile(
     part: names (``linalg=file.py:Name``), ``kc.agents.Agent`` objects, functions of an observation; a function of two
     arguments is called at every hook point with it and the module (see ``kc.pipelines.run``). ``ledger``: path of the
     file that keeps what agents did; ``ledger_mode``: ``ask``, ``replay`` what it has and ask for the rest, or
-    ``frozen``. ``options``: phase parameters by name, and ``verify_levels``.
+    ``frozen``; ``timing``: an agent's answer must be faster, too. ``options``: phase parameters by name, and ``verify_levels``.
     ``shapes``: one program for all sizes that the source leaves open (``dynamic``), or beside it a program for each set
     of argument shapes it is called with (``specialise``: a ``kc.specialise.SpecialisingExecutable``, which tells them).
 
@@ -162,7 +163,9 @@ def compile(
         with context_pool.kept_context(source) as context:
             return compile_loaded(frontends.load(source, entry, context), target, entry, options=options)
     loaded = frontends.load(source, entry)
-    how: dict[str, Any] = {"agents": agents, "options": options, "ledger": ledger, "ledger_mode": ledger_mode}
+    how: dict[str, Any] = {
+        "agents": agents, "options": options, "ledger": ledger, "ledger_mode": ledger_mode, "timing": timing
+    }  # fmt: skip
     if shapes == "specialise":
         from kc.specialise import specialising
 
@@ -214,6 +217,7 @@ def compile_loaded(
                 raise
             made = descend(source.module(loaded.module.context), [hook for hook in hooks if hook is not session])
         session.finish()
+        session.into(*made)
     source.hooks = lambda: [session.again() if hook == session else hook for hook in hooks]
     executable = Executable(*made, entry, source)
     executable.session = session
@@ -278,6 +282,7 @@ def lower(
     agents: Sequence[Any] = (),
     ledger: Any = None,
     ledger_mode: str = "ask",
+    timing: bool = False,
 ) -> str:
     """The text of a program at level ``to`` (or after the phase of that name) of ``target``'s road.
 
@@ -295,8 +300,9 @@ def lower(
         kept.hooks = lambda: agents
         return kept.stage(to)
     hooks, session = _session(
-        agents, phases, loaded.module, target=chosen, options=options, entry=entry, ledger=ledger, mode=ledger_mode
-    )
+        agents, phases, loaded.module, target=chosen, options=options, entry=entry, ledger=ledger, mode=ledger_mode,
+        timing=timing,
+    )  # fmt: skip
     kept.hooks = lambda: hooks
     with session:
         return kept.stage(to)

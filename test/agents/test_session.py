@@ -212,6 +212,12 @@ def test_ledger_replay_and_frozen(verdicts: list[Verdict], tmp_path: Path) -> No
     again = kc.compile(TANH, agents=[silent], ledger=path, ledger_mode="replay")
     assert not silent.seen and again.files == first.files and again.manifest == first.manifest
     frozen = kc.compile(TANH, ledger=path, ledger_mode="frozen")
+    assert first.manifest["agents"] == [first.session.used[0].hash]
+    frozen.save(tmp_path / "frozen.kca")
+    first.save(tmp_path / "first.kca")
+    assert (tmp_path / "frozen.kca").read_bytes() == (tmp_path / "first.kca").read_bytes()
+    (result,) = kc.runtime.load(tmp_path / "frozen.kca")(X, W)
+    assert np.allclose(result, np.exp(X @ W), rtol=1e-4)
     assert frozen.files == first.files and frozen.manifest == first.manifest and is_exp(frozen)
     with pytest.raises(LedgerError, match="main_k0"):
         kc.compile(TANH.replace("tanh", "sine"), ledger=path, ledger_mode="frozen")

@@ -52,6 +52,7 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
     modes = group.add_mutually_exclusive_group()
     modes.add_argument("--replay", action="store_true", help="use the ledger's answers, ask about the rest only")
     modes.add_argument("--frozen", action="store_true", help="use the ledger's answers only; anything new is an error")
+    group.add_argument("--timing", action="store_true", help="an agent's answer must also be measured to be faster")
 
 
 def agent_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -59,7 +60,9 @@ def agent_options(args: argparse.Namespace) -> dict[str, Any]:
     mode = "frozen" if args.frozen else "replay" if args.replay else "ask"
     if mode != "ask" and args.ledger is None:
         raise InputError(f"--{mode} needs --ledger FILE")
-    return {"agents": args.agent, "ledger": args.ledger, "ledger_mode": mode} if args.agent or args.ledger else {}
+    if not args.agent and not args.ledger:
+        return {}
+    return {"agents": args.agent, "ledger": args.ledger, "ledger_mode": mode, "timing": args.timing}
 
 
 def tell(executable: Any) -> None:
