@@ -15,7 +15,10 @@ COMMANDS = {
     "compile": "compile a program to an artifact, object, shared library or text",
     "run": "run a program or an artifact on given or generated inputs",
     "translate": "convert between forms: StableHLO artifact, LLVM IR, PTX, assembly, object",
+    "bisect": "name the phase, the pass and the operation that first break a program",
+    "reduce": "shrink a module to the smallest that still fails",
     "census": "list every operation that a target cannot compile, before lowering starts",
+    "tune": "search the schedules of a program's kernels and keep what was measured",
     "agents": "look into ledgers: why each kernel is what it is, what changed; prune and export them; list agents",
 }
 

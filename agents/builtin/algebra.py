@@ -28,10 +28,11 @@ class AlgebraAgent(Agent):
     terms: int = 20_000
     seconds: float = 10.0
 
+    name = "algebra"
+    version = "1"
+    levels = ("stablehlo",)
+
     def __post_init__(self) -> None:
-        self.name = "algebra"
-        self.version = "1"
-        self.levels = ("stablehlo",)
         #: region -> what was proposed for it
         self._proposed: dict[str, list[str]] = {}
 

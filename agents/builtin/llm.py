@@ -46,10 +46,11 @@ class LanguageModelAgent(Agent):
     tools: bool = True
     transcript: str = ""
 
+    name = "llm"
+    levels = ("linalg",)
+
     def __post_init__(self) -> None:
-        self.name = "llm"
         self.version = f"1 {self.provider} {self.model}"
-        self.levels = ("linalg",)
         self.budget = Budget(self.seconds, self.candidates, self.tokens)
         price = read_price(self.prices, self.model) if self.prices else None
         self.spending = Spending(self.tokens, self.dollars or None, price)

@@ -31,10 +31,11 @@ class PatternsAgent(Agent):
     rules: tuple[str, ...] = ()
     seconds: float = 60.0
 
+    name = "patterns"
+    version = "1"
+    levels = ("stablehlo", "linalg")
+
     def __post_init__(self) -> None:
-        self.name = "patterns"
-        self.version = "1"
-        self.levels = ("stablehlo", "linalg")
         #: region -> sets of rules left out that were proposed already, and those still to try
         self._left: dict[str, list[frozenset[str]]] = {}
         missing = [path for path in self.rules if not os.path.isfile(path)]
