@@ -150,7 +150,7 @@ def score(
 def report(scores: Sequence[Score], columns: tuple[str, ...] = ("level", "kind")) -> Iterable[str]:
     """The tables, line by line."""
     for column in columns:
-        groups = collections.defaultdict(list)
+        groups: dict[str, list[Score]] = collections.defaultdict(list)
         for found in scores:
             groups[getattr(found, column)].append(found)
         if column != columns[0]:  # the long table: kinds with something wrong first
