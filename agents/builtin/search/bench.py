@@ -12,6 +12,7 @@ import tempfile
 import time
 from typing import Any
 
+from kc.agents.protocol import Proposal
 from kc.errors import CompileError
 
 
@@ -20,13 +21,18 @@ class WorkerError(CompileError):
 
 
 class Worker:
-    """A process that measures points of one kernel. ``threads``: of the runtime, 0 for all; use as a context manager.
+    """A process that measures proposals for one region. ``threads``: of the runtime, 0 for all; a context manager.
 
-    Raises WorkerError when not even the default can be measured.
+    ``kernel``: whether the region is a kernel in destination-passing form. ``default_us``: of a call of the region as
+    the compiler makes it. Raises WorkerError when not even that can be measured.
     """
 
-    def __init__(self, ir: str, target: str, sizes: dict[str, int], *, threads: int = 0, seed: int = 0):
-        self._open = {"do": "open", "ir": ir, "target": target, "sizes": sizes, "seed": seed}
+    def __init__(self, ir: str, target: str, sizes: dict[str, int], *, level: str = "linalg", kernel: bool = True,
+                 threads: int = 0, seed: int = 0):
+        self._open = {
+            "do": "open", "ir": ir, "level": level, "target": target, "sizes": sizes, "seed": seed, "kernel": kernel,
+        }
+        self.default_us = 0.0
         self._threads = threads
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
@@ -43,11 +49,16 @@ class Worker:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def measure(self, knobs: dict[str, Any], rounds: int, seconds: float, least: int = 3) -> dict[str, list[float]]:
-        """Seconds per call of the ``default`` and of the ``point``, in pairs. Raises WorkerError."""
+    def measure(
+        self, proposal: Proposal, rounds: int, seconds: float, least: int = 3
+    ) -> tuple[list[float], list[float]]:
+        """Seconds per call of the default and with the proposal, in pairs; fewer than ``rounds`` when it is clearly
+        slower after ``least``. Raises WorkerError."""
         if self._process is None:
             self._start()
-        return self._ask({"do": "measure", "knobs": knobs, "rounds": rounds, "least": least}, seconds)
+        command = {"do": "measure", "proposal": proposal.to_json(), "rounds": rounds, "least": least}
+        answer = self._ask(command, seconds)
+        return answer["default"], answer["point"]
 
     def close(self) -> None:
         """End the process."""
@@ -56,14 +67,15 @@ class Worker:
 
     def _start(self) -> None:
         environment = dict(os.environ)
-        if self._threads:
-            environment["KC_NUM_THREADS"] = str(self._threads)
+        if self._threads:  # of kc's runtime, and of the libraries that a proposal may call
+            for name in ("KC_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                environment[name] = str(self._threads)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kc.agents.builtin.search.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=self._errors, env=environment, start_new_session=True,
         )
         self._buffer = b""
-        self._ask(self._open, 120.0)
+        self.default_us = self._ask(self._open, 120.0)["us"]
 
     def _stop(self) -> None:
         if self._process is None:

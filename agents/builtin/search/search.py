@@ -11,6 +11,7 @@ from kc.agents.builtin.search.candidates import Candidates
 from kc.agents.builtin.search.model import CostModel
 from kc.agents.builtin.tuning_db import Key, Point, TuningDatabase
 from kc.agents.measure.statistics import Ratio, median, ratio
+from kc.agents.protocol import Proposal
 from kc.agents.realize.knob_space import KnobSpace
 
 #: rounds of a point in the search, and of one that is to be believed
@@ -123,12 +124,11 @@ def _next(candidates: Candidates, model: CostModel | None, own: list[Point], oth
 
 def _measure(worker: Worker, schedule: str, knobs: dict[str, Any], rounds: int = ROUNDS) -> Point:
     try:
-        times = worker.measure(knobs, rounds, _PATIENCE)
+        default, ours = worker.measure(Proposal("schedule", knobs=knobs), rounds, _PATIENCE)
     except WorkerError as error:
         return Point(schedule, knobs, None, error=error.message)
-    pairs = [a / b for a, b in zip(times["default"], times["point"], strict=True)]
-    ours, theirs = 1e6 * median(times["point"]), 1e6 * median(times["default"])
-    return Point(schedule, knobs, median(pairs), ours, theirs, len(pairs))
+    pairs = [a / b for a, b in zip(default, ours, strict=True)]
+    return Point(schedule, knobs, median(pairs), 1e6 * median(ours), 1e6 * median(default), len(pairs))
 
 
 def _final(space: KnobSpace, worker: Worker, database: TuningDatabase, key: Key, own: list[Point], deadline: float,
@@ -141,12 +141,13 @@ def _final(space: KnobSpace, worker: Worker, database: TuningDatabase, key: Key,
         if gain is not None and time.monotonic() > deadline:
             break
         try:
-            times = worker.measure(finalist.knobs, CONFIRM_ROUNDS, 2 * _PATIENCE, least=CONFIRM_ROUNDS + 1)
+            proposal = Proposal("schedule", knobs=finalist.knobs)
+            theirs, ours = worker.measure(proposal, CONFIRM_ROUNDS, 2 * _PATIENCE, least=CONFIRM_ROUNDS + 1)
         except WorkerError:
             continue
-        found = ratio(times["default"], times["point"])
-        point = Point(space.schedule, finalist.knobs, found.value, 1e6 * median(times["point"]),
-                      1e6 * median(times["default"]), found.pairs, features=features)
+        found = ratio(theirs, ours)
+        point = Point(space.schedule, finalist.knobs, found.value, 1e6 * median(ours), 1e6 * median(theirs),
+                      found.pairs, features=features)
         database.add(key, point)
         if gain is None or found.low > gain.low:
             winner, gain = point, found

@@ -1,8 +1,9 @@
 """The process in which points are built and timed: ``python -m kc.agents.builtin.search.worker``.
 
-It reads commands as JSON lines from stdin and answers each with one JSON line. A point is timed against the compiler's
-own schedule in rounds of both, in random order, on the same arguments; its results are compared with that one's. Where
-the runtime has one thread, the CPU time of the process counts, which other processes disturb least; else wall time.
+It reads commands as JSON lines from stdin and answers each with one JSON line. A proposal is timed against what the
+compiler itself makes in rounds of both, in random order, on the same arguments; its results are compared with that
+one's. Where the runtime has one thread, the CPU time of the process counts, which other processes disturb least; else
+wall time.
 """
 from __future__ import annotations
 
@@ -26,31 +27,31 @@ MOST_CALLS = 2000
 
 
 class Bench:
-    """One kernel: its arguments and the default's program."""
+    """One region: its arguments and the default's program. ``kernel``: whether it is a kernel, see ``_as_kernel``."""
 
-    def __init__(self, ir: str, target: str, sizes: dict[str, int], seed: int):
+    def __init__(self, ir: str, level: str, target: str, sizes: dict[str, int], seed: int, kernel: bool):
         from kc.agents.realize import build
 
-        self.ir, self.target = _as_kernel(ir), target
+        self.ir, self.level, self.target = _as_kernel(ir) if kernel else ir, level, target
         self._random = random.Random(seed)
         described = arguments(ir, sizes)
         self.arrays = draw(described, seed)
         self.shapes = [list(argument.shape) for argument in described]
         self.default = self._runner(build(self.ir, None, target))
         self.want = [np.array(array) for array in self.default()]
-        once = min(_time(self.default, 1) for _ in range(3))
-        self.calls = max(1, min(MOST_CALLS, int(WINDOW / max(once, 1e-7))))
+        self.once = min(_time(self.default, 1) for _ in range(3))
+        self.calls = max(1, min(MOST_CALLS, int(WINDOW / max(self.once, 1e-7))))
 
     def _runner(self, made: Any) -> Callable[[], tuple[Any, ...]]:
         program = made.program
         return lambda: program.run("main", *self.arrays)
 
-    def point(self, knobs: dict[str, Any]) -> Callable[[], tuple[Any, ...]]:
-        """The program with these knobs; raises what kc raises, and ValueError for wrong results."""
+    def point(self, proposal: dict[str, Any]) -> Callable[[], tuple[Any, ...]]:
+        """The program with the proposal in it; raises what kc raises, and ValueError for wrong results."""
         from kc.agents.protocol import Proposal
         from kc.agents.realize import build, realize
 
-        realized = realize(self.ir, Proposal("schedule", knobs=knobs), "linalg", self.target)
+        realized = realize(self.ir, Proposal.from_json(proposal), self.level, self.target)
         run = self._runner(build(self.ir, realized, self.target))
         for number, (got, want) in enumerate(zip(run(), self.want, strict=True)):
             if not _close(np.asarray(got), want):
@@ -115,11 +116,12 @@ def main() -> int:
         answer: dict[str, Any]
         try:
             if command["do"] == "open":
-                bench = Bench(command["ir"], command["target"], command["sizes"], command["seed"])
-                answer = {"shapes": bench.shapes, "calls": bench.calls}
+                names = ("ir", "level", "target", "sizes", "seed", "kernel")
+                bench = Bench(*(command[name] for name in names))
+                answer = {"shapes": bench.shapes, "calls": bench.calls, "us": 1e6 * bench.once}
             else:
                 assert bench is not None
-                pairs = bench.rounds(bench.point(command["knobs"]), command["rounds"], command["least"])
+                pairs = bench.rounds(bench.point(command["proposal"]), command["rounds"], command["least"])
                 answer = {"default": pairs[0], "point": pairs[1]}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"[:500]}
