@@ -23,5 +23,10 @@ def run(
         from kc.agents.execution import native
 
         return native.run(module_text, level, calls, checks)
+    if level == "gpu":
+        from kc.agents.execution.grid.run import run as emulate
+        from kc.context import make_context, parse_module
+
+        return emulate(parse_module(module_text, make_context(), "module"), calls, checks)
     raise ExecutionError("unsupported", f"no executor for level '{level}' and target '{target}'; there are stablehlo, "
-                         "linalg, loops and llvm")
+                         "linalg, loops, gpu and llvm")

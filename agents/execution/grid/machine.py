@@ -1,0 +1,103 @@
+"""The emulated machine of one call: memory, globals, functions, time; and the host's part of the program."""
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from kc.agents.execution.calls import Call, Checks
+from kc.agents.execution.errors import ExecutionError
+from kc.agents.execution.grid.memory import Findings, Memory, Region
+from kc.agents.execution.grid.nodes import Node
+from kc.agents.execution.grid.types import GLOBAL, SHARED, Type, type_of
+
+
+class Stopped(Exception):
+    """The call ends: ``kind`` and ``message`` of its fault."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.kind, self.message = kind, message
+
+
+class Program:
+    """A module as nodes: its functions, kernels and globals by name."""
+
+    def __init__(self, root: Node):
+        self.functions: dict[str, Node] = {}
+        self.kernels: dict[tuple[str, str], Node] = {}
+        self.globals: dict[str, Node] = {}
+        for node in root.regions[0][0].nodes:
+            if node.name == "gpu.module":
+                for inner in node.regions[0][0].nodes:
+                    self._enter(inner, node.symbol)
+                if "kc.ptx" in node.attributes:
+                    raise ExecutionError("unsupported", f"@{node.symbol} is PTX: it cannot be emulated", "gpu.module")
+            elif node.name == "gpu.binary":
+                raise ExecutionError("unsupported", f"@{node.symbol} is a binary, which cannot be emulated", node.name)
+            else:
+                self._enter(node, None)
+
+    def _enter(self, node: Node, module: str | None) -> None:
+        if node.name in ("func.func", "llvm.func", "gpu.func") and node.regions and node.regions[0]:
+            if module is not None:
+                self.kernels[module, node.symbol] = node
+            self.functions[node.symbol] = node
+        elif node.name in ("memref.global", "llvm.mlir.global"):
+            self.globals[node.symbol] = node
+
+
+class Machine:
+    """State of one call."""
+
+    def __init__(self, program: Program, call: Call, checks: Checks):
+        self.program, self.checks = program, checks
+        self.findings = Findings(checks.findings)
+        self.memory = Memory(call.poison, self.findings, checks.allocation)
+        self.places: list[tuple[str, str]] = []
+        self.allocations: list[Region] = []
+        self.arguments: list[Region] = []
+        self.heap: set[str] = set()
+        self.launches = 0
+        self._globals: dict[str, Region] = {}
+        self._until = time.process_time() + checks.seconds
+        self._steps = 0
+
+    def tick(self) -> None:
+        """One more op; raises Stopped when the time is over."""
+        self._steps += 1
+        if self._steps % 256 == 0 and time.process_time() > self._until:
+            raise Stopped("time", f"ran for more than {self.checks.seconds:g} s of CPU time")
+
+    def function_named(self, name: str) -> Node | None:
+        """A function with a body."""
+        return self.program.functions.get(name)
+
+    def global_named(self, symbol: str) -> Region:
+        """The region of a global of the whole program."""
+        if symbol not in self._globals:
+            node = self.program.globals[symbol]
+            self._globals[symbol] = make_global(self.memory, node, GLOBAL, f"the global @{symbol}")
+        return self._globals[symbol]
+
+
+def make_global(memory: Memory, node: Node, space: str, name: str) -> Region:
+    """A region for ``memref.global`` or ``llvm.mlir.global`` with its value."""
+    from kc.agents.execution.grid.storage import size_of, to_bytes
+
+    a = node.attributes
+    kind: Type = type_of(a["type"] if node.name == "memref.global" else a["global_type"])
+    if kind.form == "memref":
+        size = kind.bytes * int(np.prod([int(e or 0) for e in kind.shape], dtype=np.int64))
+    else:
+        size = size_of(kind)
+    region = memory.allocate(size, name, space)
+    value: Any = a.get("initial_value" if node.name == "memref.global" else "value")
+    if isinstance(value, np.ndarray):
+        raw = to_bytes(np.broadcast_to(value, tuple(int(e or 0) for e in kind.shape))[None])[0]
+        region.data[:], region.written[:] = raw, True
+    elif value is not None and value is not True and space != SHARED:
+        raise ExecutionError("unsupported", f"the value of @{node.symbol} at {node.place}", node.name)
+    region.read_only = "constant" in a
+    return region

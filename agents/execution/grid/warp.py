@@ -1,0 +1,331 @@
+"""A warp (or, with one lane, the host): a generator that steps through ops under a mask and stops to wait."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kc.agents.execution.errors import ExecutionError
+from kc.agents.execution.grid.nodes import Block, Node
+from kc.agents.execution.grid.order import Who
+from kc.agents.execution.grid.scalars import SCALARS
+from kc.agents.execution.grid.storage import STORAGE
+from kc.agents.execution.grid.types import LOCAL, SHARED
+from kc.agents.execution.grid.values import View, lanes, select
+
+if TYPE_CHECKING:
+    from kc.agents.execution.grid.launch import BlockState
+    from kc.agents.execution.grid.machine import Machine
+    from kc.agents.execution.grid.memory import Region
+
+Array = np.ndarray
+#: what a warp waits for: ``("barrier", number, threads wanted or None, spaces)`` or ``("pause",)``
+Event = tuple[Any, ...]
+Steps = Generator[Event, None, Any]
+
+_RETURNS = frozenset(("func.return", "gpu.return", "llvm.return", "gpu.terminator"))
+_ENDS = frozenset((
+    "scf.yield", "scf.condition", "gpu.yield", "memref.atomic_yield", "scf.reduce", "llvm.unreachable", *_RETURNS,
+    "cf.br", "cf.cond_br", "cf.switch", "llvm.br", "llvm.cond_br", "llvm.switch",
+))
+#: op -> generator function of (warp, node, mask), for ops with regions and those that wait
+CONTROL: dict[str, Callable[..., Steps]] = {}
+#: op -> function of (warp, node, values, mask): ops of the grid (``collective``)
+COLLECTIVE: dict[str, Callable[..., Any]] = {}
+
+
+class Timeout(Exception):
+    """The call has used up its time."""
+
+
+class Warp:
+    """``threads``: numbers within the block; ``live``: lanes that exist and have not ended."""
+
+    def __init__(self, machine: Machine, block: BlockState | None, threads: Array, lanes_: int):
+        self.machine, self.block, self.lanes = machine, block, lanes_
+        self.memory, self.findings = machine.memory, machine.findings
+        self.threads = threads
+        self.live = np.ones(lanes_, np.bool_)
+        self.who = Who(block.clocks if block else None, threads, machine.findings, machine.places)
+        self.env: dict[int, Any] = {}
+        self._merging = False
+        self._depth = 0
+        #: copies under way (cp.async): groups that were committed, and the one that is open
+        self.groups_of_copies: list[list[tuple[Array, Array, Array]]] = []
+        self.open_copies: list[tuple[Array, Array, Array]] = []
+
+    @property
+    def on_device(self) -> bool:
+        """Whether this is a warp of a grid."""
+        return self.block is not None
+
+    @property
+    def launch_owner(self) -> Machine:
+        """Who keeps the list of allocations."""
+        return self.machine
+
+    # ------------------------------------------------------------------------------------------------------ values
+
+    def spread(self, value: Any) -> Any:
+        """``value`` with one entry per lane."""
+        return lanes(value, self.lanes)
+
+    def groups(self, node: Node, values: list[Any]) -> list[list[Any]]:
+        """``values`` by ``operandSegmentSizes``."""
+        found, at = [], 0
+        for size in node.attributes["operandSegmentSizes"]:
+            found.append(values[at : at + size])
+            at += size
+        return found
+
+    def assign(self, number: int, value: Any, mask: Array) -> None:
+        """Give an SSA value; lanes that are off keep theirs where code may come back to it."""
+        if self._merging and number in self.env and not mask.all():
+            value = select(mask, self.spread(value), self.spread(self.env[number]))
+        self.env[number] = value
+
+    def local(self, size: int, name: str) -> Array:
+        """Memory of their own for the lanes: the address of each."""
+        gap = 256
+        step = (size + 2 * gap + 255) // 256 * 256
+        region = self.memory.allocate(step * self.lanes, name, LOCAL)
+        region.valid = np.zeros(region.size, np.bool_)
+        offsets = gap + step * np.arange(self.lanes)
+        for offset in offsets:
+            region.valid[offset : offset + size] = True
+        if self.block is not None:
+            self.block.regions.append(region)
+        return region.base + offsets
+
+    def global_named(self, symbol: str, space: str) -> Region:
+        """The region of a global; shared ones belong to the block."""
+        if space == SHARED and self.block is not None:
+            return self.block.shared(symbol)
+        return self.machine.global_named(symbol)
+
+    # ------------------------------------------------------------------------------------------------------ stepping
+
+    def run_block(self, block: Block, mask: Array) -> Steps:
+        """Run the ops of a block; gives its terminator."""
+        for node in block.nodes:
+            name = node.name
+            if name in _ENDS:
+                return node
+            self.machine.tick()
+            self.who.at(name, node.place)
+            control = CONTROL.get(name)
+            if control is not None:
+                results = yield from control(self, node, mask)
+            else:
+                values = [self.env[number] for number in node.operands]
+                results = self._plain(node, values, mask)
+            if len(node.results) == 1 and not isinstance(results, list) and (
+                not isinstance(results, tuple) or node.types[0].form == "struct"
+            ):
+                self.assign(node.results[0], results, mask)
+            else:
+                for number, value in zip(node.results, results, strict=True):
+                    self.assign(number, value, mask)
+        raise ExecutionError("unsupported", "a block without a terminator")
+
+    def _plain(self, node: Node, values: list[Any], mask: Array) -> Any:
+        name = node.name
+        scalar = SCALARS.get(name)
+        if scalar is not None:
+            return scalar(node, *values)
+        function = STORAGE.get(name) or COLLECTIVE.get(name)
+        if function is None:
+            raise ExecutionError("unsupported", f"the op '{name}' at {node.place} cannot be emulated", name)
+        return function(self, node, values, mask)
+
+    def enter(self, block: Block, values: list[Any], mask: Array) -> Steps:
+        """Run a region of one block with arguments; gives the values of its terminator."""
+        for number, value in zip(block.arguments, values, strict=True):
+            self.assign(number, value, mask)
+        end = yield from self.run_block(block, mask)
+        return [self.env[number] for number in end.operands]
+
+    def body(self, blocks: list[Block], values: list[Any], mask: Array) -> Steps:
+        """Run a body of one or several blocks. Lanes that stand at different ones take turns, earlier blocks first."""
+        for number, value in zip(blocks[0].arguments, values, strict=True):
+            self.assign(number, value, mask)
+        outer, self._merging = self._merging, self._merging or len(blocks) > 1
+        at = np.where(mask, 0, -1)
+        results: list[Any] | None = None
+        while (at >= 0).any():
+            current = int(at[at >= 0].min())
+            here = at == current
+            end = yield from self.run_block(blocks[current], here)
+            if end.name in _RETURNS or not end.successors:
+                given = [self.env[number] for number in end.operands]
+                results = given if results is None else [
+                    select(here, self.spread(a), self.spread(b)) for a, b in zip(given, results, strict=True)
+                ]
+                at = np.where(here, -1, at)
+                if self._depth == 0 and self.on_device:
+                    self.live &= ~here
+                continue
+            for position, operands, taken in self._targets(end, here):
+                for number, value in zip(blocks[position].arguments, [self.env[o] for o in operands], strict=True):
+                    self.assign(number, value, taken)
+                at = np.where(taken, position, at)
+        self._merging = outer
+        return results or []
+
+    def _targets(self, end: Node, here: Array) -> list[tuple[int, tuple[int, ...], Array]]:
+        """(block, operands for its arguments, lanes that go there) of a branch."""
+        if end.name in ("cf.br", "llvm.br"):
+            return [(end.successors[0], end.operands, here)]
+        if end.name in ("cf.cond_br", "llvm.cond_br"):
+            condition, yes, no = end.groups()
+            taken = self.spread(self.env[condition[0]])
+            parts = ((end.successors[0], yes, here & taken), (end.successors[1], no, here & ~taken))
+            return [part for part in parts if part[2].any()]
+        raise ExecutionError("unsupported", f"the op '{end.name}' at {end.place} cannot be emulated", end.name)
+
+    def call(self, function: Node, values: list[Any], mask: Array) -> Steps:
+        """Call a function of the module."""
+        if self._depth > 200:
+            raise ExecutionError("unsupported", f"calls of @{function.symbol} more than 200 deep")
+        outer, self.env, merging = self.env, dict(self.env), self._merging
+        self._merging = False
+        self._depth += 1
+        results = yield from self.body(function.regions[0], values, mask)
+        self._depth -= 1
+        self.env, self._merging = outer, merging
+        return results
+
+
+# ------------------------------------------------------------------------------------------------------- structured
+
+
+def control(*names: str) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
+    """Register a generator function."""
+
+    def register(function: Callable[..., Steps]) -> Callable[..., Steps]:
+        CONTROL.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+@control("scf.if")
+def _if(warp: Warp, node: Node, mask: Array) -> Steps:
+    condition = warp.spread(warp.env[node.operands[0]])
+    yes, no = mask & condition, mask & ~condition
+    first: list[Any] | None = None
+    second: list[Any] | None = None
+    if yes.any():
+        first = yield from warp.enter(node.regions[0][0], [], yes)
+    if no.any() and node.regions[1]:
+        second = yield from warp.enter(node.regions[1][0], [], no)
+    if not node.results:
+        return []
+    if first is None or second is None:
+        return first if first is not None else second
+    return [select(condition, warp.spread(a), warp.spread(b)) for a, b in zip(first, second, strict=True)]
+
+
+@control("scf.for")
+def _for(warp: Warp, node: Node, mask: Array) -> Steps:
+    lower, upper, step, *carried = (warp.spread(warp.env[number]) for number in node.operands)
+    before = np.less
+    if node.attributes.get("unsignedCmp"):
+        lower, upper = lower.view(f"u{lower.itemsize}"), upper.view(f"u{upper.itemsize}")
+    counter = lower.copy()
+    active = mask & before(counter, upper)
+    if (mask & (step <= 0)).any():
+        raise ExecutionError("unsupported", f"a step that is not positive in the scf.for at {node.place}", node.name)
+    while active.any():
+        yielded = yield from warp.enter(node.regions[0][0], [counter.view(step.dtype), *carried], active)
+        carried = [select(active, warp.spread(a), b) for a, b in zip(yielded, carried, strict=True)]
+        counter = np.where(active, counter + step.view(counter.dtype), counter)
+        active = active & before(counter, upper)
+    return carried
+
+
+@control("scf.while")
+def _while(warp: Warp, node: Node, mask: Array) -> Steps:
+    carried = [warp.spread(warp.env[number]) for number in node.operands]
+    active, results = mask, None
+    while True:
+        condition, *passed = yield from warp.enter(node.regions[0][0], carried, active)
+        passed = [warp.spread(p) for p in passed]
+        going = active & warp.spread(condition)
+        results = passed if results is None else [select(active, a, b) for a, b in zip(passed, results, strict=True)]
+        if not going.any():
+            return results
+        yielded = yield from warp.enter(node.regions[1][0], passed, going)
+        carried = [select(going, warp.spread(a), b) for a, b in zip(yielded, carried, strict=True)]
+        active = going
+
+
+@control("scf.index_switch")
+def _switch(warp: Warp, node: Node, mask: Array) -> Steps:
+    number = warp.spread(warp.env[node.operands[0]])
+    results: list[Any] | None = None
+    rest = mask
+    for case, region in [*zip(node.attributes["cases"], node.regions[1:], strict=True), (None, node.regions[0])]:
+        here = rest if case is None else rest & (number == case)
+        rest = rest & ~here
+        if here.any():
+            given = [warp.spread(v) for v in (yield from warp.enter(region[0], [], here))]
+            results = given if results is None else [select(here, a, b) for a, b in zip(given, results, strict=True)]
+    return results or []
+
+
+@control("scf.execute_region", "memref.alloca_scope")
+def _region(warp: Warp, node: Node, mask: Array) -> Steps:
+    return (yield from warp.body(node.regions[0], [], mask))
+
+
+@control("memref.generic_atomic_rmw")
+def _generic_atomic(warp: Warp, node: Node, mask: Array) -> Steps:
+    from kc.agents.execution.grid.storage import load_at, store_at
+
+    view, *indices = (warp.env[number] for number in node.operands)
+    addresses = warp.spread(view.addresses(indices))
+    results = []
+    for lane in np.flatnonzero(mask):
+        only = np.arange(warp.lanes) == lane
+        before = load_at(warp, addresses, view.kind, view.kind.lanes, only, atomic=True)
+        (after,) = yield from warp.enter(node.regions[0][0], [before], only)
+        store_at(warp, addresses, warp.spread(after), only, atomic=True)
+        results.append(warp.spread(after)[lane])
+    made = np.zeros((warp.lanes, *view.kind.lanes), view.kind.dtype)
+    made[np.flatnonzero(mask)] = results
+    return made
+
+
+@control("func.call", "llvm.call")
+def _call(warp: Warp, node: Node, mask: Array) -> Steps:
+    name = node.attributes.get("callee")
+    function = warp.machine.function_named(name) if name else None
+    if function is None:
+        raise ExecutionError("unsupported", f"the call of @{name} at {node.place} cannot be emulated", node.name)
+    values = [warp.env[number] for number in node.operands]
+    return (yield from warp.call(function, values, mask))
+
+
+@control("cf.assert")
+def _assert(warp: Warp, node: Node, mask: Array) -> Steps:
+    from kc.agents.execution.grid.machine import Stopped
+
+    if (mask & ~warp.spread(warp.env[node.operands[0]])).any():
+        raise Stopped("abort", f"{node.attributes['msg']} (cf.assert at {node.place})")
+    return []
+    yield ()
+
+
+@control("gpu.launch_func", "gpu.launch")
+def _launch(warp: Warp, node: Node, mask: Array) -> Steps:
+    from kc.agents.execution.grid.launch import launch
+
+    launch(warp, node)
+    return []
+    yield ()
+
+
+__all__ = ["COLLECTIVE", "CONTROL", "Event", "Steps", "Timeout", "View", "Warp", "control", "time"]
