@@ -148,7 +148,8 @@ def compile(
     part: names (``linalg=file.py:Name``), ``kc.agents.Agent`` objects, functions of an observation; a function of two
     arguments is called at every hook point with it and the module (see ``kc.pipelines.run``). ``ledger``: path of the
     file that keeps what agents did; ``ledger_mode``: ``ask``, ``replay`` what it has and ask for the rest, or
-    ``frozen``; ``timing``: an agent's answer must be faster, too. ``options``: phase parameters by name, and ``verify_levels``.
+    ``frozen``; ``timing``: an answer must be faster, too. ``options``: phase parameters by name, and
+    ``verify_levels``.
     ``shapes``: one program for all sizes that the source leaves open (``dynamic``), or beside it a program for each set
     of argument shapes it is called with (``specialise``: a ``kc.specialise.SpecialisingExecutable``, which tells them).
 
@@ -191,11 +192,11 @@ def compile_loaded(
     """
     chosen = get_target(target)
     phases = road(chosen, loaded.level)
-    options = _checked(options or {}, phases)
+    options = checked_options(options or {}, phases)
     from kc.census import check
 
     check(loaded.module, chosen)
-    _bind_weights(loaded.module)
+    bind_weights(loaded.module)
     source = _Source(loaded, chosen, options)
     verify = str(options.get("verify_levels", "false")).lower() in ("1", "true")
 
@@ -248,7 +249,7 @@ def _session(*parts: Any, **how: Any) -> tuple[Sequence[Hook], Any]:
 _WEIGHT = 1 << 20
 
 
-def _bind_weights(module: ir.Module) -> None:
+def bind_weights(module: ir.Module) -> None:
     """Make parameters of the constants of ``_WEIGHT`` bytes and more, wherever they may become ones."""
     from kc.bindings import ir
     from kc.pass_manager import run_pipeline
@@ -261,7 +262,7 @@ def _bind_weights(module: ir.Module) -> None:
             return
 
 
-def _checked(options: Mapping[str, Any], phases: Sequence[Phase]) -> Mapping[str, Any]:
+def checked_options(options: Mapping[str, Any], phases: Sequence[Phase]) -> Mapping[str, Any]:
     import difflib
 
     known = sorted({name for phase in phases for name, _ in phase.defaults} | set(_DRIVER_OPTIONS))
@@ -294,7 +295,7 @@ def lower(
     loaded = frontends.load(source, entry)
     chosen = get_target(target)
     phases = road(chosen, loaded.level)
-    options = _checked(options or {}, phases)
+    options = checked_options(options or {}, phases)
     kept = _Source(loaded, chosen, options)
     if ledger is None and not any(map(is_agent, agents)):
         kept.hooks = lambda: agents
