@@ -20,6 +20,7 @@ COMMANDS = {
     "census": "list every operation that a target cannot compile, before lowering starts",
     "tune": "search the schedules of a program's kernels and keep what was measured",
     "agents": "look into ledgers: why each kernel is what it is, what changed; prune and export them; list agents",
+    "mcp": "serve a program to a coding agent over the Model Context Protocol",
 }
 
 
