@@ -127,7 +127,9 @@ def _wrapped(text: str) -> str:
     """``text`` in a module; aliases (``#map = ...``) stay before it, where the syntax wants them."""
     lines = text.strip().split("\n")
     aliases = "".join(f"{line}\n" for line in lines if line.startswith("#"))
-    return aliases + "module {\n" + "".join(f"{line}\n" for line in lines if not line.startswith("#")) + "}\n"
+    attributes = "attributes {gpu.container_module} " if "gpu.module" in text else ""
+    body = "".join(f"{line}\n" for line in lines if not line.startswith("#"))
+    return f"{aliases}module {attributes}{{\n{body}}}\n"
 
 
 def _module(body: str, common: str, before: str, whole: bool) -> str:
