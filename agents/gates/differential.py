@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kc.agents.execution import engine
 from kc.agents.execution.calls import Call, Checks, Outcome, Role
 from kc.agents.gates import compare, sandbox
 from kc.agents.gates.compare import Difference, Errors
@@ -22,7 +23,7 @@ from kc.errors import InputError
 #: runs on inputs moved by a rounding of a call that seems to fail
 _MOVED = 12
 #: CPU seconds that one call may take: at least, and times that of the original
-_STEP, _TIMES = 1.0, 50.0
+_STEP, _TIMES = 1.5, 50.0
 #: bytes that a call may hold beyond its arguments and results: in all, and times the bytes of those
 _SLACK, _SHARE = 64 << 20, 64
 
@@ -70,6 +71,8 @@ class Tester:
         self._random = random.Random(seed)
         self._roles = roles(original.reading)
         self._slowest = 0.0
+        self._engine = engine(original.text, proposal.text) if original.level == "stablehlo" else None
+        self._alignments = alignments(original.reading)
 
     # ---- runs
 
@@ -99,7 +102,7 @@ class Tester:
 
     def start_original(self, calls: Sequence[Call]) -> sandbox.Job:
         """Start running the original on ``calls``."""
-        return self._start(self.original, calls, Checks(roles=self._roles), step=20.0)
+        return self._start(self.original, calls, self._checks(Checks(), self._roles, 20.0), step=20.0)
 
     def proposal_outcomes(
         self, calls: Sequence[Call], checks: Checks | None = None, job: sandbox.Job | None = None
@@ -125,8 +128,13 @@ class Tester:
     def start_proposal(self, calls: Sequence[Call], checks: Checks | None = None) -> sandbox.Job:
         """Start running the proposal on ``calls``."""
         step = max(_STEP, _TIMES * self._slowest)
-        checks = dataclasses.replace(checks or Checks(), roles=self._roles_of(self.proposal), seconds=5 * step)
+        checks = self._checks(checks or Checks(), self._roles_of(self.proposal), step)
         return self._start(self.proposal, calls, checks, step=step)
+
+    def _checks(self, checks: Checks, roles: tuple[Role, ...] | None, seconds: float) -> Checks:
+        return dataclasses.replace(
+            checks, roles=roles, seconds=seconds, engine=self._engine, alignments=self._alignments if roles else None
+        )
 
     def _start(
         self, form: Form, calls: Sequence[Call], checks: Checks, *, step: float, retyped: bool = False
@@ -148,37 +156,69 @@ class Tester:
 
     # ---- verdicts
 
-    def trial(self, planned: Sequence[Planned], repeated: int) -> tuple[Failure | None, list[Outcome | None]]:
-        """The first failure over ``planned``, and the original's outcomes; the first ``repeated`` calls are made twice.
+    def trial(
+        self, planned: Sequence[Planned], large: Sequence[Planned], again: Sequence[int]
+    ) -> tuple[Failure | None, list[Outcome | None]]:
+        """The first failure over ``planned`` and ``large``, and the original's outcomes of these.
 
-        Both sides run at the same time; the second round comes in another order, over other memory.
+        Both sides run at the same time. The calls of ``planned`` named in ``again`` are made twice, the second time in
+        another order, over other memory: the proposal must give the same bits.
         """
-        order = list(range(min(repeated, len(planned))))
+        order = list(again)
         self._random.shuffle(order)
-        calls = [p.call for p in planned]
-        second = [_varied(calls[k], n) for n, k in enumerate(order)]
-        ours, theirs = self.start_original(calls), self.start_proposal([*calls, *second])
+        both = [*planned, *large]
+        calls = [p.call for p in both]
+        theirs = [*calls[: len(planned)], *(_varied(calls[k], n) for n, k in enumerate(order)), *calls[len(planned) :]]
         outcomes: list[Outcome | None] = []
         results: list[tuple[Array, ...] | None] = []
-        wants, answers = self.original_outcomes(calls, ours), self.proposal_outcomes([*calls, *second], None, theirs)
+        wants = self.original_outcomes(calls, self.start_original(calls))
+        answers = self.proposal_outcomes(theirs, None, self.start_proposal(theirs))
         try:
             failure = self._compare(planned, wants, answers, outcomes, results)
             if failure is None and all(outcome is None for outcome in outcomes):
                 raise InputError("the original ends no call well: its contract allows inputs that it cannot take")
-            if failure is None:
-                failure = self._again(planned, order, answers, outcomes, results)
+            failure = (
+                failure
+                or self._again(planned, order, answers, outcomes, results)
+                or self._compare(large, wants, answers, outcomes, results)
+            )
         finally:
             wants.close()
             answers.close()
         return failure, outcomes
 
+    def reads_nothing_unwritten(self, planned: Sequence[Planned]) -> Failure | None:
+        """Whether results stay the same whatever bytes stand in memory that nobody wrote."""
+        first: list[tuple[Array, ...]] = []
+        for poison in _POISONS:
+            calls = [dataclasses.replace(p.call, poison=poison) for p in planned]
+            for number, got in enumerate(self.proposal_outcomes(calls)):
+                if isinstance(got, Rejection) or got.fault is not None:
+                    message = f"over memory filled with 0x{poison:02X} the call does not end well"
+                    return Failure(planned[number], "aliasing.uninitialised", message)
+                if poison == _POISONS[0]:
+                    first.append(got.results)
+                    continue
+                difference = compare.exact(got.results, first[number], _SAME)
+                if difference is not None:
+                    message = f"over memory filled with 0x{poison:02X} instead of 0x{_POISONS[0]:02X}, {difference}"
+                    return Failure(planned[number], "aliasing.uninitialised", message, difference)
+        return None
+
     def first_failure(
-        self, planned: Sequence[Planned], outcomes: Sequence[Outcome | None], checks: Checks | None = None
+        self,
+        planned: Sequence[Planned],
+        outcomes: Sequence[Outcome | None],
+        checks: Checks | None = None,
+        seen: list[Outcome] | None = None,
     ) -> Failure | None:
-        """The first call at which the proposal misbehaves or differs from ``outcomes`` (None: pass over)."""
+        """The first call at which the proposal misbehaves or differs from ``outcomes`` (None: pass over).
+
+        ``seen`` takes what the proposal did in each call.
+        """
         answers = self.proposal_outcomes([p.call for p in planned], checks)
         try:
-            return self._compare(planned, iter(outcomes), answers, [], [])
+            return self._compare(planned, iter(outcomes), answers, [], [], seen)
         finally:
             answers.close()
 
@@ -189,17 +229,24 @@ class Tester:
         answers: Answers,
         outcomes: list[Outcome | None],
         results: list[tuple[Array, ...] | None],
+        seen: list[Outcome] | None = None,
     ) -> Failure | None:
         doubtful: list[Doubt] = []
         soon = _SOON
         for plan, want in zip(planned, wants, strict=False):
             outcomes.append(want)
             got = next(answers, None)
+            if got is None:
+                return Failure(plan, "resource.crash", "the run ended before this call")
+            if want is not None:
+                got = self._given_time(plan, got, want)
             results.append(got.results if isinstance(got, Outcome) and got.fault is None else None)
-            if want is None or got is None:
+            if want is None:
                 continue
             if isinstance(got, Rejection):
                 return Failure(plan, got.reason, got.message)
+            if seen is not None:
+                seen.append(got)
             found = self.misbehaviour(plan, got, want)
             if found is not None:
                 return found
@@ -239,6 +286,17 @@ class Tester:
                 message = f"over memory that held other bytes before, or after other calls, {difference}"
                 return Failure(planned[k], "aliasing.uninitialised", message, difference)
         return None
+
+    def _given_time(self, planned: Planned, got: Outcome | Rejection, want: Outcome) -> Outcome | Rejection:
+        """What came of a call once it had as much time as the original's own asks for."""
+        late = (
+            got.reason == "resource.time"
+            if isinstance(got, Rejection)
+            else (got.fault is not None and got.fault.kind == "time")
+        )
+        if not late or _TIMES * want.seconds <= _STEP:
+            return got
+        return next(self.proposal_outcomes([planned.call]), got)
 
     def misbehaviour(self, planned: Planned, got: Outcome, want: Outcome) -> Failure | None:
         """What a call did beside its results."""
@@ -313,7 +371,8 @@ class Tester:
         return [self._moved(call, alike=number % 2 == 1) for number in range(count)]
 
     def _higher(self, calls: Sequence[Call]) -> list[tuple[Array, ...] | None]:
-        job = self._start(self.original, calls, Checks(roles=self._roles), step=20.0, retyped=True)
+        checks = self._checks(Checks(), self._roles, 20.0)
+        job = self._start(self.original, calls, checks, step=20.0, retyped=True)
         found: list[tuple[Array, ...] | None] = [o.results if o.fault is None else None for o in _outcomes(job)]
         if job.end is not None and job.end.kind != "ok" and len(found) < len(calls):
             raise InputError(f"no run in higher precision: {job.end.message}")
@@ -339,6 +398,9 @@ class Tester:
                 arrays.append(array)
         return dataclasses.replace(call, arguments=tuple(arrays))
 
+
+#: what fills memory that nobody wrote, when something is read from there
+_POISONS = (0x00, 0xA5, 0xFF, 0x7F, 0x3F, 0x80, 0x01)
 
 #: the policy under which a proposal is compared with itself
 _SAME = Policy()
@@ -366,6 +428,15 @@ def _varied(call: Call, number: int) -> Call:
 def roles(reading: Reading) -> tuple[Role, ...]:
     """What each argument is, by the contract."""
     return tuple("out" if a.out else "inout" if a.inout else "in" for a in reading.contract.arguments)
+
+
+def alignments(reading: Reading) -> tuple[int, ...]:
+    """Bytes to which the contract says that each argument's buffer is aligned; its element's size otherwise."""
+    found = [max(1, kind.dtype.itemsize) for kind in reading.arguments]
+    for fact in reading.contract.known:
+        if fact.form == "align" and fact.argument < len(found):
+            found[fact.argument] = max(found[fact.argument], fact.number)
+    return tuple(found)
 
 
 def sum_length(arguments: Sequence[Array], results: Sequence[Array]) -> int:

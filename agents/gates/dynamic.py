@@ -8,17 +8,22 @@ from typing import Literal
 
 from kc.agents.execution.calls import Checks, Outcome
 from kc.agents.gates.differential import Failure, Form, Tester
-from kc.agents.gates.inputs import Drawer, Planned, plan, plan_large
+from kc.agents.gates.inputs import Drawer, Planned
+from kc.agents.gates.plan import Planner
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reasons import Rejection
+from kc.errors import InputError
 
 #: ordinary calls by level: an interpreter is slower
-_CALLS = {"stablehlo": 100, "torch": 60, "gpu": 60}
-_USUAL = 280
+_CALLS = {"stablehlo": 110, "torch": 60, "gpu": 60}
+_USUAL = 240
+#: of the ordinary calls, these first ones are made twice, and every fourth after them
+_AGAIN = 48
 #: calls under instrumentation, and the most elements that one may have
 _INSTRUMENTED, _SMALL = 32, 1 << 11
+#: calls at the upper ends of the sizes
 _LARGE = 6
-#: levels at which runs repeat the interpreter bit by bit: a few are enough
+#: an interpreter has no memory of its own: a few calls made twice are enough
 _INTERPRETED = 8
 
 
@@ -65,25 +70,19 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
     most = _CALLS.get(setting.original.level, _USUAL)
     if setting.budget is not None:
         most = max(40, min(most, int(most * setting.budget / 5)))
-    planned = [_guarded(p) for p in plan(drawer, setting.original.reading, tester.policy, integers, most)]
+    planner = Planner(drawer, setting.original.reading, integers)
+    planned = [_guarded(p) for p in planner.plan(most)]
     if not planned:
-        return _no_calls(setting), 0.0
-    failure, outcomes = tester.trial(planned, len(planned) if level != "stablehlo" else _INTERPRETED)
+        raise InputError("no sizes are allowed by the contract and the guard")
+    again = [k for k in range(len(planned)) if k < _AGAIN or k % 4 == 0]
+    if level == "stablehlo":
+        again = again[:_INTERPRETED]
+    failure, outcomes = tester.trial(planned, [_guarded(p) for p in planner.large(_LARGE)], again)
     if failure is not None:
         return failure, 0.0
     start = time.perf_counter()
-    failure = _instrumented(setting, planned, outcomes, tester) if level != "stablehlo" else None
-    race_seconds = time.perf_counter() - start
-    if failure is not None:
-        return failure, race_seconds
-    big = plan_large(drawer, integers, _LARGE)
-    if big:
-        failure = tester.first_failure(big, list(tester.original_outcomes([p.call for p in big])))
-    return failure, race_seconds
-
-
-def _no_calls(setting: Setting) -> Failure:
-    raise ValueError(f"no sizes are allowed by the contract and the guard {setting.guard}")
+    failure = _watched(setting, planned, outcomes, tester)
+    return failure, time.perf_counter() - start
 
 
 def _guarded(planned: Planned) -> Planned:
@@ -91,26 +90,41 @@ def _guarded(planned: Planned) -> Planned:
     return dataclasses.replace(planned, call=dataclasses.replace(planned.call, guard="after"))
 
 
-def _instrumented(
+def _watched(
     setting: Setting, planned: list[Planned], outcomes: list[Outcome | None], tester: Tester
 ) -> Failure | None:
-    """Runs that see every access, and runs in other orders of the parallel iterations."""
+    """Runs in which every access is seen, and runs in other orders of the parallel iterations."""
     if setting.proposal.level not in ("linalg", "loops", "gpu"):
         return None
+    chosen = _chosen(planned, outcomes)
+    plans, wants = [planned[k] for k in chosen], [outcomes[k] for k in chosen]
+    seen: list[Outcome] = []
+    failure = tester.first_failure(plans, wants, Checks(instrument=True), seen)
+    if failure is not None:
+        return failure
+    doubtful = [plan for plan, outcome in zip(plans, seen, strict=False) if outcome.uninitialised]
+    if doubtful and (failure := tester.reads_nothing_unwritten(doubtful)) is not None:
+        return failure
+    if not setting.proposal.reading.parallel:
+        return None
+    orders: tuple[Literal["reversed", "interleaved"], ...] = ("reversed", "interleaved")
+    for order in orders:
+        failure = tester.first_failure(plans, wants, Checks(order=order))
+        if failure is not None and failure.reason.startswith("numeric"):
+            message = f"with parallel iterations {order}: {failure.message}"
+            return dataclasses.replace(failure, reason="race.order", message=message)
+        if failure is not None:
+            return failure
+    return None
+
+
+def _chosen(planned: list[Planned], outcomes: list[Outcome | None]) -> list[int]:
+    """Calls to be watched: small ones, of as many different sizes as there are."""
     small = [
         k for k, p in enumerate(planned) if outcomes[k] is not None and sum(a.size for a in p.call.arguments) <= _SMALL
     ]
-    chosen = small[:_INSTRUMENTED]
-    plans, wants = [planned[k] for k in chosen], [outcomes[k] for k in chosen]
-    failure = tester.first_failure(plans, wants, Checks(instrument=True))
-    if failure is None and setting.proposal.reading.parallel:
-        orders: tuple[Literal["reversed", "interleaved"], ...] = ("reversed", "interleaved")
-        for order in orders:
-            failure = tester.first_failure(plans, wants, Checks(order=order))
-            if failure is not None and failure.reason.startswith("numeric"):
-                return dataclasses.replace(
-                    failure, reason="race.order", message=f"with parallel iterations {order}: {failure.message}"
-                )
-            if failure is not None:
-                return failure
-    return failure
+    sizes: dict[tuple[tuple[str, int], ...], int] = {}
+    for k in small:
+        sizes.setdefault(tuple(sorted(planned[k].sizes.items())), k)
+    first = list(sizes.values())[: _INSTRUMENTED // 2]
+    return first + [k for k in small if k not in first][: _INSTRUMENTED - len(first)]

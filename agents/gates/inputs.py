@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,55 +14,8 @@ from kc.agents.execution.calls import Call
 from kc.agents.facts import Fact, parse_fact
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
-from kc.agents.gates.sizes import Shapes, Sizes, large, ordinary
-from kc.agents.gates.values import BOOLEAN_MANNERS, INTEGER_MANNERS, Array, Floats, Integers, booleans, is_float, to
-
-#: manners of floats in order of what they tell; each is drawn at least once where time allows
-_THEMES = (
-    "normal",
-    "scattered",
-    "rows",
-    "one_row",
-    "some_nan",
-    "some_inf",
-    "equal",
-    "zeros",
-    "big",
-    "negative",
-    "ties",
-    "offset",
-    "tiny",
-    "constants",
-    "some_big",
-    "inf_then_nan",
-    "zero_signs",
-    "negative_infs",
-    "infs",
-    "halves",
-    "edges",
-    "beyond",
-    "denormal",
-    "nan_then_inf",
-    "opposite_infs",
-    "first_nan",
-    "last_nan",
-    "all_constant",
-    "one_constant",
-    "some_large",
-    "constant",
-    "some_negative_inf",
-    "negative_zeros",
-    "nans",
-    "pair",
-    "unit",
-    "wide",
-    "single",
-    "positive",
-)
-#: values of scalar floats (and of tiny arrays), each with ordinary and with special values elsewhere
-_SCALARS = (0.0, 1.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 2.0, 0.5, 1e-40, 3.0)
-_TINY = 4
-_ROWS = ("scattered", "rows", "one_row")
+from kc.agents.gates.sizes import Shapes, Sizes
+from kc.agents.gates.values import BOOLEAN_MANNERS, Array, Floats, Integers, booleans, is_float, to
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,17 +40,40 @@ class Drawer:
         seed: int,
         guard: Sequence[str] = (),
     ):
-        self._original, self._policy = original, policy
+        self._original, self.policy = original, policy
         self.shapes = Shapes(original, [parse_fact(part) for part in guard])
         self._integers = list(dict.fromkeys(integers))
         floats = [*floats, *(float(n) for n in self._integers[:24] if abs(n) < 1 << 53)]
+        floats += [pattern for kind in original.arguments for pattern in _patterns(self._integers, kind.dtype)]
         self._floats = list(dict.fromkeys(floats))
+        self._makers: dict[tuple[bool, bool], Floats] = {}
         self.rng = np.random.default_rng(seed)
         self.random = random.Random(seed)
         self._facts: dict[int, list[Fact]] = {}
         for fact in original.contract.known:
             if fact.argument >= 0:
                 self._facts.setdefault(fact.argument, []).append(fact)
+
+    def swept(self, number: int) -> Array | None:
+        """Every value of an argument of a small type or range, shuffled; None when there are too many."""
+        kind, contract = self._original.arguments[number], self.contract(number)
+        dtype, forms = kind.dtype, {fact.form for fact in self._facts.get(number, ())}
+        if contract.out or dtype == np.bool_ or forms or (kind.form == "scalar" and kind.element == "index"):
+            return None
+        if is_float(dtype):
+            if dtype.itemsize > 2:
+                return None
+            values = np.arange(1 << 8 * dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
+            legal = (self.policy.nan | ~np.isnan(values)) & (self.policy.inf | ~np.isinf(values))
+            values = values[legal]
+        elif dtype.kind in "iu":
+            low, high = contract.range or integer_limits(dtype)
+            if high - low >= 1 << 16:
+                return None
+            values = to(np.arange(low, high + 1), dtype)
+        else:
+            return None
+        return self.rng.permutation(values)
 
     @property
     def has_floats(self) -> bool:
@@ -127,9 +103,12 @@ class Drawer:
     def _argument(self, number: int, sizes: Mapping[str, int], manner: str, huge: bool, integers: str | None) -> Array:
         kind = self._original.arguments[number]
         shape, dtype = self.shapes.shape(number, sizes), kind.dtype
-        contract = self._contract(number)
+        contract = self.contract(number)
         if contract.out:
             return np.zeros(shape, dtype)
+        if kind.form == "scalar" and kind.element == "index" and contract.dims:  # the extent of that name
+            name = contract.dims[0]
+            return to(int(name) if name.isdigit() else sizes.get(name, 0), dtype)
         if dtype == np.bool_:
             return booleans(str(self.rng.choice(BOOLEAN_MANNERS, p=[0.4, 0.3, 0.1, 0.1, 0.1])), shape, self.rng)
         if dtype.kind == "c":
@@ -142,26 +121,30 @@ class Drawer:
             return self._float(number, shape, dtype, manner, huge)
         return self._integer(number, shape, dtype, contract, sizes, integers)
 
-    def _contract(self, number: int) -> ArgumentContract:
+    def contract(self, number: int) -> ArgumentContract:
         arguments = self._original.contract.arguments
         return arguments[number] if number < len(arguments) else ArgumentContract()
 
     def _float(self, number: int, shape: tuple[int, ...], dtype: np.dtype[Any], manner: str, huge: bool) -> Array:
         forms = {fact.form for fact in self._facts.get(number, ())}
         finite = "finite" in forms
-        allowed = Floats(
-            self._floats,
-            nan=self._policy.nan and not finite,
-            inf=self._policy.inf and not finite,
-            huge=huge or self._policy.exact,
-            narrow=self._policy.narrow,
-        )
-        values = allowed.fill(manner, shape, dtype, self.rng)
+        values = self._maker(finite, huge or self.policy.exact).fill(manner, shape, dtype, self.rng)
         if forms & {"positive", "nonnegative"}:
             values = np.abs(values)
             if "positive" in forms:
                 values = np.where(values == 0, to(1.0, dtype), values)
         return np.sort(values, axis=-1) if "sorted" in forms and values.ndim else values
+
+    def _maker(self, finite: bool, huge: bool) -> Floats:
+        if (finite, huge) not in self._makers:
+            self._makers[finite, huge] = Floats(
+                self._floats,
+                nan=self.policy.nan and not finite,
+                inf=self.policy.inf and not finite,
+                huge=huge,
+                narrow=self.policy.narrow,
+            )
+        return self._makers[finite, huge]
 
     def _integer(
         self,
@@ -212,113 +195,20 @@ class Drawer:
         return to(values, dtype, shape)
 
 
+def _patterns(integers: Sequence[int], dtype: np.dtype[Any]) -> list[float]:
+    """The floats whose bits are these integers: code may tell a value by its bits."""
+    if not is_float(dtype) or dtype.itemsize > 8:
+        return []
+    width = 8 * dtype.itemsize
+    bits = [n for n in integers if 256 < abs(n) < 1 << width]
+    with np.errstate(all="ignore"):
+        values = np.array([n % (1 << width) for n in bits], f"u{dtype.itemsize}").view(dtype).astype(np.float64)
+    return [float(x) for x in values if x == x]
+
+
 def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int]:
     """Lowest and highest value of an integer type, the small ones of ml_dtypes too."""
     import ml_dtypes
 
     info = np.iinfo(dtype) if dtype.kind in "iu" else ml_dtypes.iinfo(dtype)
     return int(info.min), int(info.max)
-
-
-def plan(drawer: Drawer, original: Reading, policy: Policy, integers: Sequence[int], most: int) -> list[Planned]:
-    """Ordinary calls, at most ``most``, the most telling first; each twice where arguments may share a buffer."""
-    found = []
-    for planned in _unlimited(drawer, original, policy, integers):
-        found.append(planned)
-        if len(found) >= most:
-            break
-    aliased = [p for group in (_aliased(p, original) for p in found[::3]) for p in group]
-    return found + aliased
-
-
-def _unlimited(drawer: Drawer, original: Reading, policy: Policy, integers: Sequence[int]) -> Iterator[Planned]:
-    sizes = ordinary(drawer.shapes, integers, drawer.random)
-    full = [s for s in sizes if drawer.shapes.elements(s) > 0 and all(s.values())] or sizes
-    mixed = full[: min(len(full), 24)]
-
-    def at(number: int) -> Sizes:
-        return mixed[number % len(mixed)]
-
-    def made(sizes: Sizes, manner: str, why: str, **options: Any) -> Planned:
-        return Planned(Call(drawer.arguments(sizes, manner, **options)), sizes, why, bool(options.get("huge")))
-
-    yield made(at(0), "normal", "normal values")
-    yield made(at(1), "normal", "normal values at odd sizes")
-    yield made(at(0), "scattered", "special values")
-    step = 0
-    for size in sizes:  # every size once, with ordinary values and with special ones in turn
-        yield made(size, "normal" if step % 2 else _ROWS[step // 2 % 3], "sizes of the contract")
-        step += 1
-        if step in (6, 12, 18) or step % 40 == 39:
-            yield from _scalars(drawer, original, at(step), step)
-    numbers = [k for k, kind in enumerate(original.arguments) if not kind.element.startswith(("i", "u", "s"))]
-    if drawer.has_floats:
-        for manner in _THEMES:
-            yield made(at(step), manner, f"{manner} values")
-            step += 1
-        for manner in _THEMES[1:]:
-            for number in numbers if len(numbers) > 1 else ():
-                yield made(at(step), manner, f"{manner} values in argument {number}", only=number)
-                step += 1
-        if policy.overflow:
-            for manner in ("some_large", "wide", "beyond", "single"):
-                yield made(at(step), manner, f"{manner} values up to the largest", huge=True)
-                step += 1
-    if len(numbers) < len(original.arguments):
-        for manner in (*INTEGER_MANNERS, "extremes", "constants", "uniform"):
-            yield made(at(step), "normal", f"{manner} integers", integers=manner)
-            step += 1
-    for repeat in range(2):
-        for manner in ("rows", "one_row", "scattered", "constants", "one_constant", "edges", "halves", "all_constant"):
-            if drawer.has_floats or repeat == 0:
-                yield made(at(step), manner, f"{manner} values")
-                step += 1
-    while not drawer.has_floats or step < 400:
-        yield made(at(step), _THEMES[step % len(_THEMES)], "values and sizes at random")
-        step += 1
-        if step > 400:
-            return
-
-
-def _scalars(drawer: Drawer, original: Reading, sizes: Sizes, step: int) -> Iterator[Planned]:
-    """Each small float argument at each special value, with special values elsewhere."""
-    for number, kind in enumerate(original.arguments):
-        shape = drawer.shapes.shape(number, sizes)
-        if int(np.prod(shape)) > _TINY or not is_float(kind.dtype) or drawer._contract(number).out:
-            continue
-        for value in _SCALARS:
-            arrays = list(drawer.arguments(sizes, _ROWS[step % 3] if step % 4 else "normal"))
-            wanted = drawer._policy.legal(value)
-            if wanted is not None and arrays[number].size:
-                flat = arrays[number].reshape(-1).copy()
-                flat[int(drawer.rng.integers(flat.size)) if step % 2 else slice(None)] = to(wanted, kind.dtype)
-                arrays[number] = flat.reshape(shape)
-            yield Planned(Call(tuple(arrays)), sizes, f"{value} in argument {number}")
-            step += 1
-
-
-def _aliased(planned: Planned, original: Reading) -> list[Planned]:
-    """The same call with each pair of arguments that may share a buffer doing so."""
-    found = []
-    for number, argument in enumerate(original.contract.arguments):
-        other = argument.may_alias
-        if other is None or planned.call.arguments[number].shape != planned.call.arguments[other].shape:
-            continue
-        first, second = sorted((number, other))
-        arrays = list(planned.call.arguments)
-        source = other if argument.out else number
-        arrays[first] = arrays[second] = arrays[source]
-        call = dataclasses.replace(planned.call, arguments=tuple(arrays), aliases=((second, first),))
-        found.append(
-            dataclasses.replace(planned, call=call, why=f"{planned.why}, arguments {first} and {second} shared")
-        )
-    return found
-
-
-def plan_large(drawer: Drawer, integers: Sequence[int], most: int) -> list[Planned]:
-    """Calls at the upper ends of the sizes."""
-    found = []
-    for sizes in large(drawer.shapes, integers)[:most]:
-        call = Call(drawer.arguments(sizes, "normal"), guard="after")
-        found.append(Planned(call, sizes, "upper ends of the sizes"))
-    return found

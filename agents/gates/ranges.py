@@ -13,7 +13,32 @@ if TYPE_CHECKING:
 #: no buffer has more elements than an address space has bytes
 _LARGEST = 1 << 47
 _DEPTH = 64
+#: views and parts whose elements are those of their first operand
+_PARTS = frozenset(
+    {
+        "memref.subview",
+        "memref.cast",
+        "memref.collapse_shape",
+        "memref.expand_shape",
+        "memref.transpose",
+        "tensor.extract_slice",
+        "tensor.cast",
+        "tensor.collapse_shape",
+        "tensor.expand_shape",
+    }
+)
 Range = tuple[int, int]
+
+
+def _of_type(kind: ir.Type) -> Range | None:
+    """What a signless integer type holds, read as signed."""
+    from kc.bindings import ir
+
+    if isinstance(kind, ir.IndexType):
+        return -(1 << 63), (1 << 63) - 1
+    if isinstance(kind, ir.IntegerType) and kind.width <= 64:
+        return -(1 << (kind.width - 1)), (1 << (kind.width - 1)) - 1
+    return None
 
 
 class Ranges:
@@ -48,7 +73,8 @@ class Ranges:
             return False
         if flag == "nsw":
             return exact[0] >= -(1 << (width - 1)) and exact[1] < 1 << (width - 1)
-        return exact[0] >= 0 and exact[1] < 1 << width
+        operands = [self.of(value) for value in op.operands]  # read as unsigned, a negative one is a large number
+        return all(r is not None and r[0] >= 0 for r in operands) and exact[0] >= 0 and exact[1] < 1 << width
 
     def of(self, value: ir.Value, depth: int = 0) -> Range | None:
         """The range of a value, both ends inclusive, or None."""
@@ -56,8 +82,9 @@ class Ranges:
             return self._known[value]
         self._known[value] = None  # a value that depends on itself has no range
         found = self._compute(value, depth) if depth < _DEPTH else None
-        if found is not None and not (found[0] >= -(1 << 63) and found[1] < 1 << 63):
-            found = None
+        bounds = _of_type(value.type)
+        if found is None or bounds is None or not (bounds[0] <= found[0] and found[1] <= bounds[1]):
+            found = bounds if bounds is not None and bounds[1] < 1 << 62 else None
         self._known[value] = found
         return found
 
@@ -71,7 +98,32 @@ class Ranges:
         number = ir.BlockArgument(value).arg_number
         if function.name in ("scf.for", "scf.parallel", "scf.forall", "affine.for"):
             return self._induction(function.operation, number, depth)
-        return None
+        if function.name.startswith("linalg.") and number < len(function.operation.operands):
+            return self._elements(function.operation.operands[number])
+        return self._elements(value)
+
+    def _elements(self, value: ir.Value) -> Range | None:
+        """Range of the elements of an argument of @main, or of what was cut out of it."""
+        from kc.bindings import ir
+
+        for _ in range(_DEPTH):
+            owner = value.owner
+            if isinstance(owner, ir.Block):
+                break
+            if owner.name not in _PARTS:
+                return None
+            value = owner.operands[0]
+        if (
+            self._main is None
+            or not isinstance(value.owner, ir.Block)
+            or value.owner != self._main.regions[0].blocks[0]
+        ):
+            return None
+        number = ir.BlockArgument(value).arg_number
+        arguments = self._contract.arguments
+        if number >= len(arguments) or arguments[number].writable:
+            return None
+        return arguments[number].range
 
     def _induction(self, loop: ir.Operation, number: int, depth: int) -> Range | None:
         """Of the induction variable: from the lower bound to one below the upper one."""
@@ -97,8 +149,12 @@ class Ranges:
             return (attribute.value, attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
         if name in ("memref.dim", "tensor.dim"):
             return self._extent(op, depth)
-        if name in ("arith.index_cast", "arith.extsi"):
+        if name in ("arith.index_cast", "arith.extsi", "arith.trunci"):
             return self.of(op.operands[0], depth + 1)
+        if name in ("arith.extui", "arith.index_castui"):
+            return self._unsigned(op, depth)
+        if name in ("memref.load", "tensor.extract", "vector.load", "affine.load"):
+            return self._elements(op.operands[0])
         if not name.startswith("arith.") or len(op.operands) != 2:
             return None
         left, right = (self.of(value, depth + 1) for value in op.operands)
@@ -122,7 +178,21 @@ class Ranges:
             return (a // d, -(-b // c)) if a >= 0 and c > 0 else None
         if name in ("arith.remsi", "arith.remui"):
             return (0, min(b, d - 1)) if a >= 0 and c > 0 else None
+        if name == "arith.andi":
+            return (0, min(x for x, low in ((b, a), (d, c)) if low >= 0)) if max(a, c) >= 0 else None
+        if name in ("arith.shrsi", "arith.shrui"):
+            return (a >> d, b >> c) if a >= 0 and c >= 0 else None
         return None
+
+    def _unsigned(self, op: ir.Operation, depth: int) -> Range | None:
+        """Of a zero extension: its operand's range where that is not negative, what the narrow type holds otherwise."""
+        from kc.bindings import ir
+
+        found = self.of(op.operands[0], depth + 1)
+        if found is not None and found[0] >= 0:
+            return found
+        kind = op.operands[0].type
+        return (0, (1 << kind.width) - 1) if isinstance(kind, ir.IntegerType) and kind.width < 63 else None
 
     def _extent(self, op: ir.Operation, depth: int) -> Range | None:
         """Of a dimension: its static size, its range in the contract, or what memory can hold."""

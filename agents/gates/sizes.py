@@ -12,7 +12,9 @@ Sizes = dict[str, int]
 
 #: elements of all arguments, and product of all dimensions, of an ordinary call; of one at the upper ends
 _ELEMENTS, _WORK = 1 << 14, 1 << 18
-LARGE_ELEMENTS, LARGE_WORK = 1 << 24, 1 << 27
+LARGE_ELEMENTS, LARGE_WORK = 1 << 24, 1 << 24
+#: a dimension of so few sizes is tested at each of them
+_EACH = 260
 #: an index of 16 bits is too small for so many elements
 INDEX = 1 << 16
 _NICE = (16, 32, 8, 64, 4, 2)
@@ -105,6 +107,20 @@ class Shapes:
 def ordinary(shapes: Shapes, constants: Iterable[int], rng: random.Random) -> list[Sizes]:
     """Sizes for ordinary calls, the most telling first, each once."""
     return _unique(shapes, _ordinary(shapes, [c for c in constants if c >= 2], rng), large=False)
+
+
+def every(shapes: Shapes, known: Sequence[Sizes]) -> list[Sizes]:
+    """Each size of dimensions that have few, those in ``known`` left out."""
+    names = list(shapes.ranges)
+    most = _EACH if len(names) == 1 else 96 // max(1, len(names))
+    wanted: list[Mapping[str, int]] = []
+    for place, name in enumerate(names):
+        low, high = shapes.ranges[name]
+        for number, size in enumerate(range(low, min(high, low + most) + 1)):
+            others = {n: _ODD[(number + k) % len(_ODD)][(place + k) % 6] for k, n in enumerate(names)}
+            wanted.append({**others, name: size})
+    have = [tuple(sorted(s.items())) for s in known]
+    return [s for s in _unique(shapes, wanted, large=False) if tuple(sorted(s.items())) not in have]
 
 
 def large(shapes: Shapes, constants: Iterable[int]) -> list[Sizes]:

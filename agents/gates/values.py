@@ -43,6 +43,7 @@ class Floats:
     def __init__(self, constants: Sequence[float], *, nan: bool, inf: bool, huge: bool, narrow: bool):
         self._constants = [c for c in constants if (nan or not math.isnan(c)) and (inf or not math.isinf(c))]
         self._nan, self._inf, self._huge, self._narrow = nan, inf, huge, narrow
+        self._pools: dict[np.dtype[Any], list[float]] = {}
 
     def specials(self, dtype: np.dtype[Any]) -> list[float]:
         """Single values that code forgets."""
@@ -203,8 +204,27 @@ class Floats:
     def denormal(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         if self._narrow:
             return rng.standard_normal(shape)
-        normal = limits(dtype)[1]
-        return np.where(rng.random(shape) < 0.5, rng.uniform(-normal, normal, shape), rng.standard_normal(shape))
+        top = limits(dtype)[1] * float(rng.choice([1.0, 4.0, 1024.0]))
+        return np.where(rng.random(shape) < 0.7, rng.uniform(-top, top, shape), rng.standard_normal(shape))
+
+    def near_largest(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """Within a few powers of two of the largest number, where such numbers may occur."""
+        if not self._huge:
+            return self.wide(shape, dtype, rng)
+        return limits(dtype)[0] * np.exp2(-rng.uniform(0, 5, shape)) * rng.choice([-1.0, 1.0], shape)
+
+    def outlier(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """One value out of the usual range, often late: last, last but one, or anywhere."""
+        pool = [100.0, -100.0, 200.0, -200.0, 1e4, -1e4]
+        if not self._narrow and dtype.itemsize >= 4:
+            pool += [1e12, -1e12]
+        made = rng.standard_normal(shape).reshape(-1)
+        if made.size:
+            width = shape[-1] if shape else 1
+            column = int(rng.choice([width - 1, max(0, width - 2), int(rng.integers(width))]))
+            rows = made.reshape(-1, width)
+            rows[int(rng.integers(len(rows))), column] = rng.choice(pool)
+        return made.reshape(shape)
 
     def offset(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Large mean, small spread."""
@@ -219,11 +239,8 @@ class Floats:
     def halves(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Halfway between integers, also after a multiplication or division by a constant of the texts."""
         halfway = rng.integers(-9, 9, shape) + 0.5
-        scales = [c for c in self._constants if c != 0 and math.isfinite(c)]
-        if scales and rng.random() < 0.6:
-            scale = float(rng.choice(scales))
-            halfway = halfway / scale if rng.random() < 0.5 else halfway * scale
-        return halfway
+        scale = rng.choice([1.0, *(c for c in self._constants if c != 0 and math.isfinite(c))], shape)
+        return np.where(rng.random(shape) < 0.5, halfway / scale, halfway * scale)
 
     def edges(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Multiples and fractions of constants: edges of bins, and of unit intervals."""
@@ -262,6 +279,8 @@ class Floats:
         return np.full(shape, rng.choice(pool))
 
     def _neighbours(self, dtype: np.dtype[Any]) -> list[float]:
+        if dtype in self._pools:
+            return self._pools[dtype]
         found: list[float] = []
         with np.errstate(all="ignore"):
             for constant in self._constants:
@@ -269,7 +288,9 @@ class Floats:
                 for way in (-math.inf, math.inf):
                     found.append(float(np.nextafter(here, to(way, dtype))))
                 found += [float(here), -float(here)]
-        return [x for x in found if (self._nan or x == x) and (self._inf or not math.isinf(x))]
+        pool = [x for x in found if (self._nan or x == x) and (self._inf or not math.isinf(x))]
+        self._pools[dtype] = list(dict.fromkeys(pool))
+        return self._pools[dtype]
 
 
 def _float_manners() -> dict[str, Callable[..., Array]]:
@@ -307,6 +328,7 @@ _ROW_MANNERS = (
     "denormal",
     "all_constant",
     "positive",
+    "outlier",
 )
 
 
@@ -385,6 +407,10 @@ class Integers:
         if made.size and self._constants:
             made[int(rng.integers(made.size))] = rng.choice(np.array(self._constants, object))
         return made.reshape(shape)
+
+    def constant(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        pool = [self._low, self._high, 0, 1, -1, *self._constants[:8]]
+        return np.full(shape, rng.choice(np.array([x for x in pool if self._low <= x <= self._high], object)), object)
 
     def ascending(self, shape: tuple[int, ...], rng: Rng) -> Array:
         return np.sort(self.uniform(shape, rng), axis=-1) if shape else self.uniform(shape, rng)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -28,12 +29,17 @@ if TYPE_CHECKING:
     import numpy as np
 
     from kc.agents.gates.inputs import Planned
+    from kc.agents.measure.inputs import Argument
     from kc.api import Executable
 
-#: of all arrays of a pack
-_MOST_BYTES = 24 << 20
+#: of the arguments of all calls of a pack
+_MOST_BYTES = 8 << 20
 #: runs per call on inputs that are moved by a rounding
 _MOVED = 6
+#: bytes written before each timed window on a GPU: twice the second-level cache of an H200
+_GPU_CACHE = 100 << 20
+#: of a timed call on a GPU, where nobody names sizes: bytes of all arguments, and products of sizes
+_GPU_BYTES, _GPU_WORK = 48 << 20, 1 << 34
 VERSION = 1
 
 
@@ -51,8 +57,8 @@ def pack(
 ) -> Path:
     """Write the folder and return its path. ``sizes``: of named dimensions, for timing.
 
-    At level ``asm``, ``region_ir`` is still the region at level linalg (or stablehlo), which says what is to come out;
-    ``device`` names the device module of its compiled form whose PTX the proposal edits.
+    At level ``asm``, ``region_ir`` is a whole program in StableHLO, which says what has to come out, and ``device``
+    names the device module of its compiled form whose PTX the proposal edits (not needed where there is one only).
 
     Raises ProtocolError, RealizeError or InputError as ``realize`` does, CompileError when the answer does not compile.
     """
@@ -62,23 +68,23 @@ def pack(
     path.mkdir(parents=True, exist_ok=True)
     seed = secrets.randbits(63) if seed is None else seed
     original = build(region_ir, None, target)
+    told = region_ir
     if level == "asm":
-        made = build_asm(region_ir, proposal, target, device)
-        level = "linalg"
-        notes: tuple[str, ...] = ()
+        made, told = build_asm(region_ir, proposal, target, device)
+        region_ir, notes = under_contract(region_ir, target), ()
     else:
         realized = realize(region_ir, proposal, level, target)
         made, notes = build(region_ir, realized, target), realized.notes
     for name, exe in (("original", original), ("proposal", made)):
         artifact.save(path / f"{name}.kca", exe.manifest, exe.files)
-    described = _calls(region_ir, level, path, seed, calls)
+    described = _calls(region_ir, "stablehlo" if level == "asm" else level, path, seed, calls)
     described |= {
         "version": VERSION,
-        "key": key(region_ir, proposal, level, target),
+        "key": key(told, proposal, level, target),
         "target": target,
         "seed": seed,
         "notes": list(notes),
-        "job": _job(region_ir, original, sizes),
+        **_job(region_ir, original, sizes),
     }
     (path / "pack.json").write_text(json.dumps(described, indent=1) + "\n")
     return path
@@ -90,10 +96,23 @@ def key(region_ir: str, proposal: Proposal, level: str, target: str) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
+def under_contract(program: str, target: str) -> str:
+    """A program in StableHLO as a region: with the contract under which kc compiles it."""
+    from kc.agents.realize.region import parse_source
+    from kc.agents.regions import find
+    from kc.agents.regions.extract import extract
+    from kc.agents.regions.known import contract_of
+
+    source = parse_source(program)
+    (region,) = [region for region in find(source.module.operation, "stablehlo") if region.name == "main"]
+    return extract(region, contract_of(region, target))
+
+
 def _calls(region_ir: str, level: str, path: Path, seed: int, most: int) -> dict[str, Any]:
     """Write ``calls.bin``: arguments and references of each call; what describes it."""
     from kc.agents.gates.differential import Form, Tester, sum_length
-    from kc.agents.gates.inputs import Drawer, plan
+    from kc.agents.gates.inputs import Drawer
+    from kc.agents.gates.plan import Planner
     from kc.agents.gates.policy import Policy
     from kc.agents.gates.tasks import read_original
 
@@ -103,13 +122,15 @@ def _calls(region_ir: str, level: str, path: Path, seed: int, most: int) -> dict
     policy = Policy.of(reading)
     drawer = Drawer(reading, policy, reading.integers, reading.floats, seed)
     tester = Tester(Form(region_ir, level, reading), Form(region_ir, level, reading), policy, "cpu", seed)
-    planned = _affordable(plan(drawer, reading, policy, reading.integers, most))
+    planned = _affordable(Planner(drawer, reading, reading.integers).plan(most))
     outcomes = list(tester.original_outcomes([p.call for p in planned]))
     kept = [(p, o) for p, o in zip(planned, outcomes, strict=True) if o is not None]
     references = tester.references([(p, o, o.results) for p, o in kept], _MOVED)
     blob = bytearray()
     rows = []
     for (plan_, outcome), runs in zip(kept, references, strict=True):
+        if len(blob) > 2 * _MOST_BYTES:
+            break
         rows.append(
             {
                 "why": plan_.why,
@@ -125,10 +146,10 @@ def _calls(region_ir: str, level: str, path: Path, seed: int, most: int) -> dict
 
 
 def _affordable(planned: Sequence[Planned]) -> list[Planned]:
-    """The calls that fit into a pack together, in order. Calls in which arguments share a buffer are left out."""
+    """The calls whose arguments fit into a pack, in order. Those in which arguments share a buffer are left out."""
     kept, total = [], 0
     for item in planned:
-        size = (_MOVED + 3) * sum(array.nbytes for array in item.call.arguments)  # with references in f64
+        size = sum(array.nbytes for array in item.call.arguments)
         if item.call.aliases or total + size > _MOST_BYTES:
             continue
         kept.append(item)
@@ -148,15 +169,43 @@ def _put(blob: bytearray, array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return place
 
 
-def _job(region_ir: str, original: Executable, sizes: Mapping[str, int] | None) -> dict[str, Any] | None:
-    """The timing job, for ``kc.agents.measure.run_there``; None where inputs cannot be drawn."""
+def _job(region_ir: str, original: Executable, sizes: Mapping[str, int] | None) -> dict[str, Any]:
+    """``job`` of the timing gate (None where inputs cannot be drawn), and the ``work`` that its floor is made of."""
+    from kc.agents.measure.least_work import least_work
+    from kc.agents.measure.machine import machine
     from kc.agents.measure.prepare import arguments
     from kc.agents.measure.rounds import Job, Program
 
+    on_gpu = original.manifest["target"] == "nvptx"
     try:
         drawn = arguments(region_ir, sizes)
+        if on_gpu and sizes is None:
+            drawn = _larger(region_ir, drawn)
     except InputError:
-        return None
-    programs = [Program(f"{name}.kca", drawn) for name in ("original", "proposal")]
-    job = Job(programs[0], programs[1], device=0 if original.manifest["target"] == "nvptx" else None)
-    return dataclasses.asdict(job)
+        return {"job": None, "work": None}
+    first, second = (Program(f"{name}.kca", drawn) for name in ("original", "proposal"))
+    flush = _GPU_CACHE if on_gpu else 2 * machine().cache_bytes
+    job = Job(first, second, device=0 if on_gpu else None, flush=flush)
+    return {"job": dataclasses.asdict(job), "work": dataclasses.asdict(least_work(region_ir, drawn))}
+
+
+def _larger(region_ir: str, drawn: Sequence[Argument]) -> Sequence[Argument]:
+    """Arguments at sizes that keep a GPU busy: named dimensions are doubled while memory and work stay moderate."""
+    from kc.agents.contract import Contract
+    from kc.agents.measure.prepare import arguments
+    from kc.agents.realize.region import parse_source
+
+    source = parse_source(region_ir)
+    contract = Contract.of(source.function)
+    named = {name: contract.size_range(name) for argument in contract.arguments for name in argument.dims}
+    open_ = {name: span for name, span in named.items() if not name.isdigit() and span[0] < span[1]}
+    size = 64
+    while open_:
+        size *= 2
+        sizes = {name: min(high, max(low, size)) for name, (low, high) in open_.items()}
+        larger = arguments(region_ir, sizes)
+        work = math.prod(sizes.values()) * max((n for a in larger for n in a.shape), default=1)
+        if sum(a.nbytes for a in larger) > _GPU_BYTES or work > _GPU_WORK or larger == drawn:
+            break
+        drawn = larger
+    return drawn

@@ -1,0 +1,194 @@
+"""The calls of a differential test in the order in which they are made: what shows most mistakes comes first."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kc.agents.execution.calls import Call
+from kc.agents.gates.inputs import Drawer, Planned
+from kc.agents.gates.reading import Reading
+from kc.agents.gates.sizes import Sizes, every, large, ordinary
+from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, is_float, to
+
+#: manners of floats that show most mistakes, in that order
+_TELLING = (
+    "rows",
+    "some_nan",
+    "equal",
+    "zeros",
+    "big",
+    "negative",
+    "ties",
+    "one_row",
+    "some_inf",
+    "constants",
+    "offset",
+)
+_FIRST_INTEGERS = ("extremes", "near_top", "constants", "ties")
+_MIXED = ("normal", "scattered", "rows", "one_row")
+#: values of scalar floats (and of tiny arrays), each with ordinary and with special values elsewhere
+_SCALARS = (0.0, 1.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 2.0, 0.5, 1e-40, 3.0)
+_TINY = 4
+#: most calls that sweep through all values of a small type
+_SWEEPS = 96
+#: with rounding free, sums of several values near the largest overflow in one order and not in another: one value only
+_HUGE = ("some_large", "single", "outlier", "some_large")
+
+
+class Planner:
+    """Makes the calls for one region and one proposal."""
+
+    def __init__(self, drawer: Drawer, original: Reading, integers: Sequence[int]):
+        self._drawer, self._original, self._integers = drawer, original, integers
+        self._step = 0
+        sizes = ordinary(drawer.shapes, integers, drawer.random)
+        self._sizes = sizes
+        self._full = [s for s in sizes if all(s.values())][:24] or sizes
+        self._floats = [k for k, kind in enumerate(original.arguments) if self._holds_floats(k)]
+        self._has_integers = any(
+            not self._holds_floats(k) and not drawer.contract(k).out for k in range(len(original.arguments))
+        )
+
+    def _holds_floats(self, number: int) -> bool:
+        dtype = self._original.arguments[number].dtype
+        return (is_float(dtype) or dtype.kind == "c") and not self._drawer.contract(number).out
+
+    def plan(self, most: int) -> list[Planned]:
+        """Ordinary calls, at most ``most`` beside sweeps; some again with buffers shared, where that is allowed."""
+        if not self._sizes:
+            return []
+        found = list(itertools.islice(self._calls(), most))
+        found += self._sweeps()
+        return found + [shared for planned in found[::2] for shared in self._shared(planned)]
+
+    def large(self, most: int) -> list[Planned]:
+        """Calls at the upper ends of the sizes."""
+        sizes = large(self._drawer.shapes, self._integers)[:most]
+        return [self._call(s, "normal", "upper ends of the sizes") for s in sizes]
+
+    def _call(self, sizes: Sizes, manner: str, why: str, **options: Any) -> Planned:
+        self._step += 1
+        arguments = self._drawer.arguments(sizes, manner, **options)
+        return Planned(Call(arguments), sizes, why, bool(options.get("huge")))
+
+    def _next(self) -> Sizes:
+        return self._full[self._step % len(self._full)]
+
+    def _calls(self) -> Iterator[Planned]:
+        yield self._call(self._full[0], "normal", "normal values")
+        yield self._call(self._full[min(1, len(self._full) - 1)], "normal", "normal values")
+        yield self._call(self._full[0], "scattered", "special values")
+        parts = [self._of_sizes(self._sizes), self._of_values()]
+        if self._has_integers:
+            parts.append(self._of_integers())
+        parts.append(self._of_scalars())
+        yield from _in_turns(parts)
+        yield from self._of_sizes(every(self._drawer.shapes, self._sizes))
+        yield from self._at_the_top()
+        for manner in (*_MIXED[1:], "constants", "one_constant", "edges", "halves", "outlier"):
+            yield self._call(self._next(), manner, f"{manner} values")
+
+    def _of_sizes(self, sizes: Sequence[Sizes]) -> Iterator[Planned]:
+        for number, size in enumerate(sizes):
+            yield self._call(size, _MIXED[number % 4] if number % 2 else "normal", "sizes of the contract")
+
+    def _of_values(self) -> Iterator[Planned]:
+        if not self._floats:
+            return
+        manners = [*_TELLING, *(m for m in MANNERS if m not in _TELLING)]
+        for manner in manners:
+            yield self._call(self._next(), manner, f"{manner} values")
+        if len(self._floats) > 1:
+            for manner in manners[:-1]:
+                for number in self._floats:
+                    yield self._call(self._next(), manner, f"{manner} values in argument {number}", only=number)
+        if self._drawer.policy.overflow:
+            for manner in _HUGE:
+                yield self._call(self._next(), manner, f"{manner} values up to the largest", huge=True)
+
+    def _of_integers(self) -> Iterator[Planned]:
+        for manner in (*_FIRST_INTEGERS, *INTEGER_MANNERS, "extremes", "constants", "uniform", "extremes"):
+            yield self._call(self._next(), "normal", f"{manner} integers", integers=manner)
+
+    def _of_scalars(self) -> Iterator[Planned]:
+        """Each small float argument at each special value, with ordinary and with special values elsewhere."""
+        for number in self._floats:
+            sizes = self._next()
+            shape = self._drawer.shapes.shape(number, sizes)
+            if int(np.prod(shape)) > _TINY:
+                continue
+            for value, manner in itertools.product(_SCALARS, ("scattered", "normal", "rows")):
+                sizes = self._next()
+                planned = self._call(sizes, manner, f"{value} in argument {number}")
+                legal = self._drawer.policy.legal(value)
+                arrays = list(planned.call.arguments)
+                if legal is None or not arrays[number].size:
+                    continue
+                flat = arrays[number].reshape(-1).copy()
+                flat[int(self._drawer.rng.integers(flat.size)) if self._step % 2 else slice(None)] = to(
+                    legal, flat.dtype
+                )
+                arrays[number] = flat.reshape(arrays[number].shape)
+                yield dataclasses.replace(planned, call=Call(tuple(arrays)))
+
+    def _at_the_top(self) -> Iterator[Planned]:
+        """The largest of the ordinary sizes: constant integers, and values out of range in a late place."""
+        shapes = self._drawer.shapes
+        top = max(self._sizes, key=shapes.elements)
+        if self._has_integers:
+            for manner in ("zeros", "top", "bottom", "constant", "constant"):
+                yield self._call(top, "normal", f"{manner} integers at the largest size", integers=manner)
+        if self._floats:
+            for manner in ("outlier", "outlier", "outlier", "outlier", "equal", "rows"):
+                yield self._call(top, manner, f"{manner} values at the largest size")
+
+    def _sweeps(self) -> list[Planned]:
+        """All values of arguments whose type or range is small, spread over calls of the largest ordinary size."""
+        found: list[Planned] = []
+        shapes = self._drawer.shapes
+        top = max(self._sizes, key=shapes.elements)
+        pools = {}
+        for number in range(len(self._original.arguments)):
+            pool = self._drawer.swept(number)
+            if pool is not None and pool.size and int(np.prod(shapes.shape(number, top))):
+                pools[number] = pool
+        calls = max((-(-pool.size // int(np.prod(shapes.shape(k, top)))) for k, pool in pools.items()), default=0)
+        for part in range(min(calls, _SWEEPS)):
+            arrays = list(self._drawer.arguments(top, "normal"))
+            for number, pool in pools.items():
+                size = arrays[number].size
+                taken = np.take(pool, range(part * size, (part + 1) * size), mode="wrap")
+                arrays[number] = taken.reshape(arrays[number].shape)
+            found.append(Planned(Call(tuple(arrays)), top, "all values of a small type", not self._drawer.policy.exact))
+        return found
+
+    def _shared(self, planned: Planned) -> list[Planned]:
+        """The same call with each pair of arguments that may share a buffer doing so."""
+        found = []
+        for number, argument in enumerate(self._original.contract.arguments):
+            other = argument.may_alias
+            arrays = list(planned.call.arguments)
+            if other is None or arrays[number].shape != arrays[other].shape:
+                continue
+            first, second = sorted((number, other))
+            arrays[first] = arrays[second] = arrays[other if argument.out else number]
+            call = dataclasses.replace(planned.call, arguments=tuple(arrays), aliases=((second, first),))
+            why = f"{planned.why}, arguments {first} and {second} in one buffer"
+            found.append(dataclasses.replace(planned, call=call, why=why))
+        return found
+
+
+def _in_turns(parts: list[Iterator[Planned]]) -> Iterator[Planned]:
+    """One of each in turn until all are at their end."""
+    while parts:
+        for part in list(parts):
+            planned = next(part, None)
+            if planned is None:
+                parts.remove(part)
+            else:
+                yield planned
