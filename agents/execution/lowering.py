@@ -25,17 +25,20 @@ _BUFFERIZE = (
     "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref"
 )
 _LOOPS = (
-    "kc-bind-impls,func.func(linalg-generalize-named-ops),func.func(convert-linalg-to-loops),func.func(scf-forall-to-parallel),"
+    "func.func(linalg-generalize-named-ops),func.func(convert-linalg-to-loops),func.func(scf-forall-to-parallel),"
     "lower-affine"
 )
 _INSTRUMENT = "kc-instrument-accesses"
+_INSTRUMENT_FIRST = "kc-instrument-accesses{partial=true}"
 _SCALARS = (
     "func.func(convert-vector-to-scf),func.func(math-expand-ops{ops=ctlz}),kc-expand-math{target=cpu},"
-    "convert-complex-to-standard,"
-    "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
-    "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},canonicalize,kc-expand-small-floats,"
-    "arith-expand{include-bf16=1}"
+    "convert-complex-to-standard"
 )
+_EMULATE = (
+    "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
+    "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32}"
+)
+_EXPAND = "canonicalize,kc-expand-small-floats,arith-expand{include-bf16=1}"
 _LLVM = (
     "kc-lower-asserts,kc-lower-size-checks,memref-expand,expand-strided-metadata,lower-affine,canonicalize,cse,"
     "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,arith-expand,"
@@ -53,26 +56,55 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
     from kc.pass_manager import run_pipeline
 
     _prepare(module)
-    steps = {"linalg": [_BUFFERIZE, _LOOPS], "loops": [_LOOPS], "llvm": []}[level]
+    steps = {"linalg": [_BUFFERIZE, "kc-bind-impls", _LOOPS], "loops": ["kc-bind-impls", _LOOPS], "llvm": []}[level]
     if instrument:
-        steps.append(_INSTRUMENT)
+        steps[-1:] = [_INSTRUMENT_FIRST, _LOOPS, _INSTRUMENT]
     if order != "forward":
         steps.append(f"kc-permute-iterations{{order={order}}}")
     if level != "llvm":
-        steps += [_SCALARS, _LLVM]
+        steps += [_SCALARS, _EMULATE, _EXPAND, _LLVM]
     for step in steps:
+        if step == _SCALARS:
+            _mark_flags(module)
         try:
             run_pipeline(module, f"builtin.module({step})")
         except KcError as error:
-            kind = "unsupported" if step == _INSTRUMENT else "compile"
+            kind = "unsupported" if step in (_INSTRUMENT, _INSTRUMENT_FIRST) else "compile"
             done = "watched" if kind == "unsupported" else "lowered"
             raise ExecutionError(kind, f"the module cannot be {done}: {error}") from error
+        if step == _EMULATE:
+            _round_each(module)
     attributes = module.operation.attributes
     if "kc.sites" not in attributes:
         return []
     sites = json.loads(ir.StringAttr(attributes["kc.sites"]).value)
     del attributes["kc.sites"]
     return sites
+
+
+_ROUNDINGS = ("arith.extf", "arith.truncf")
+_FLAGGED = "kc.flagged"
+
+
+def _mark_flags(module: ir.Module) -> None:
+    """Mark the conversions of floats that the code under test has itself."""
+    from kc.bindings import ir
+    from kc.rewrite import walk_ops
+
+    for op in walk_ops(module, _ROUNDINGS):
+        if "fastmath" in op.attributes:
+            op.attributes[_FLAGGED] = ir.UnitAttr.get(module.context)
+
+
+def _round_each(module: ir.Module) -> None:
+    """Let every operation on narrow floats round: the emulation allows a conversion there and back to be left out."""
+    from kc.rewrite import walk_ops
+
+    for op in walk_ops(module, _ROUNDINGS):
+        if _FLAGGED in op.attributes:
+            del op.attributes[_FLAGGED]
+        elif "fastmath" in op.attributes:
+            del op.attributes["fastmath"]
 
 
 def _prepare(module: ir.Module) -> None:

@@ -87,6 +87,12 @@ class Sites:
 
     known: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
+    @classmethod
+    def of(cls, module: ir.Operation) -> Sites:
+        """Those that a first run has left on the module."""
+        attributes = module.attributes
+        return cls(json.loads(ir.StringAttr(attributes[SITES]).value) if SITES in attributes else [])
+
     def add(self, op: ir.Operation, mode: int, size: int, lanes: int = 1) -> ir.Value:
         """The number of a new site, as a constant."""
         where = location_of(op)

@@ -28,6 +28,7 @@ _QUIET = _names(
     "memref.assume_alignment memref.alloca_scope memref.alloca_scope.return memref.atomic_yield "
     "memref.distinct_objects llvm.mlir.addressof llvm.mlir.global"
 )
+_DONE = "kc.watched"
 _NO_INDEX = -(1 << 63)
 _AFFINE_MEMORY = _names("affine.load affine.store affine.vector_load affine.vector_store affine.parallel")
 
@@ -37,8 +38,9 @@ class InstrumentAccesses(Pass):
     """Tell the shadow memory of ``kc.agents.execution`` of every access before it happens.
 
     For modules after linalg, ``scf.forall`` and ``affine`` are lowered; any other op that may touch memory is an
-    error. ``memref.alloca`` becomes ``memref.alloc``, since the shadow memory knows blocks of the heap. Each access has
-    a number; what stands behind it is in the module's attribute ``kc.sites``. ::
+    error. With ``partial`` such ops are left for a second run: lowering them may drop accesses whose value nobody
+    uses, so that these must be instrumented before. What is done carries ``kc.watched``. ``memref.alloca`` becomes
+    ``memref.alloc``, since the shadow memory knows blocks of the heap. Each access has a number; what stands behind it is in the module's attribute ``kc.sites``. ::
 
         %v = memref.load %m[%i] : memref<?xf32>
 
@@ -58,12 +60,14 @@ class InstrumentAccesses(Pass):
     anchor: ClassVar[str] = "builtin.module"
     level: ClassVar[str] = "loops"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "func", "memref", "scf", "vector")
+    partial: bool = False
 
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """See the class."""
-        work = _Work(op, ctx)
+        work = _Work(op, ctx, self.partial)
         for inner in walk_ops(op):
-            work.visit(inner)
+            if _DONE not in inner.attributes:
+                work.visit(inner)
         for allocation in walk_ops(op, "memref.alloca"):
             _to_heap(allocation)
         work.sites.write(op)
@@ -72,8 +76,9 @@ class InstrumentAccesses(Pass):
 class _Work:
     """One module."""
 
-    def __init__(self, module: ir.Operation, ctx: PassContext):
-        self.module, self.ctx, self.sites = module, ctx, Sites()
+    def __init__(self, module: ir.Operation, ctx: PassContext, partial: bool):
+        self.module, self.ctx, self.partial = module, ctx, partial
+        self.sites = Sites.of(module)
         self._views: dict[ir.Value, View] = {}
 
     def visit(self, op: ir.Operation) -> None:
@@ -81,7 +86,8 @@ class _Work:
         name = op.name
         handler = _HANDLERS.get(name)
         if handler is None and name not in VECTORS:
-            if name in _AFFINE_MEMORY or (name not in _QUIET and name.partition(".")[0] not in _PURE):
+            known = name not in _AFFINE_MEMORY and (name in _QUIET or name.partition(".")[0] in _PURE)
+            if not known and not self.partial:
                 self.ctx.error(op, f"'{name}' cannot be watched; loads, stores, copies, vectors and scf.parallel can")
             return
         try:
@@ -92,6 +98,7 @@ class _Work:
                     Lanes(self, op).emit()
         except ValueError as error:
             self.ctx.error(op, str(error))
+        op.attributes[_DONE] = ir.UnitAttr.get(self.module.context)
 
     def view(self, value: ir.Value) -> View:
         """Of a memref, asked for once, where it is defined."""

@@ -228,3 +228,93 @@ def test_what_cannot_be_run_is_an_error(text: str, kind: str, match: str) -> Non
     with pytest.raises(ExecutionError, match=match) as caught:
         list(run(text, "loops", [Call((np.zeros(2, F32),))]))
     assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+@pytest.mark.parametrize("instrument", [False, True])
+def test_narrow_floats_round_after_every_operation(element: str, instrument: bool) -> None:
+    text = f"""func.func @main(%x: memref<3x{element}>, %y: memref<3x{element}> {{kc.out}}) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %big = arith.constant 3.0e4 : {element}
+      %small = arith.constant 3.0e-4 : {element}
+      %v = memref.load %x[%c0] : memref<3x{element}>
+      %a = arith.mulf %v, %big : {element}
+      %b = arith.mulf %a, %small : {element}
+      memref.store %b, %y[%c0] : memref<3x{element}>
+      %w = vector.load %x[%c1] : memref<3x{element}>, vector<2x{element}>
+      %bigs = vector.broadcast %big : {element} to vector<2x{element}>
+      %smalls = vector.broadcast %small : {element} to vector<2x{element}>
+      %c = arith.mulf %w, %bigs : vector<2x{element}>
+      %d = arith.mulf %c, %smalls : vector<2x{element}>
+      vector.store %d, %y[%c1] : memref<3x{element}>, vector<2x{element}>
+      return
+    }}"""
+    import ml_dtypes
+
+    dtype = np.float16 if element == "f16" else ml_dtypes.bfloat16
+    x = np.array([3, 0.7, 2.1], dtype)
+    with np.errstate(over="ignore"):
+        want = (x * dtype(3e4)) * dtype(3e-4)
+    (outcome,) = run(text, "loops", [Call((x, x))], checks=Checks(instrument=instrument))
+    assert outcome.results[0].tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("name", ["exp", "log1p", "tanh"])
+def test_scalars_and_vectors_give_the_same_bits(name: str) -> None:
+    rng = np.random.default_rng(0)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 88.8]
+    x = np.concatenate([rng.standard_normal(800) * 10, 10.0 ** rng.uniform(-38, 38, 800), special]).astype(F32)
+    results = []
+    for width in ("1", "8"):
+        body = f"""%step = arith.constant {width} : index
+        scf.for %i = %c0 to %n step %step {{
+          %v = vector.load %x[%i] : memref<?xf32>, vector<{width}xf32>
+          %w = math.{name} %v : vector<{width}xf32>
+          vector.store %w, %y[%i] : memref<?xf32>, vector<{width}xf32>
+        }}"""
+        text = f"func.func @main(%x: memref<?xf32>, %y: memref<?xf32> {{kc.out}}) {{{HEAD}{body}\nreturn\n}}"
+        (outcome,) = run(text, "loops", [Call((x, x))])
+        results.append(outcome.results[0])
+    assert results[0].tobytes() == results[1].tobytes()
+    with np.errstate(invalid="ignore"):
+        want = getattr(np, name)(x[:800].astype(np.float64))
+    assert np.allclose(results[0][:800], want, rtol=1e-6, equal_nan=True)
+
+
+LLVM = """module {
+  llvm.func @main(%p: !llvm.ptr, %x: !llvm.ptr, %o: i64, %n: i64, %s: i64, %k: f32,
+                  %q: !llvm.ptr {kc.out}, %y: !llvm.ptr, %yo: i64, %yn: i64, %ys: i64) -> f32
+      attributes {kc.buffers = ["memref<?xf32>", "f32", "memref<?xf32>"]} {
+    %c0 = llvm.mlir.constant(0 : index) : i64
+    %c1 = llvm.mlir.constant(1 : index) : i64
+    llvm.br ^head(%c0 : i64)
+  ^head(%i: i64):
+    %more = llvm.icmp "slt" %i, %LIMIT : i64
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %a = llvm.getelementptr %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %a : !llvm.ptr -> f32
+    %w = llvm.fmul %v, %k : f32
+    %b = llvm.getelementptr %y[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %w, %b : f32, !llvm.ptr
+    %j = llvm.add %i, %c1 : i64
+    llvm.br ^head(%j : i64)
+  ^end:
+    llvm.return %k : f32
+  }
+}"""
+
+
+def test_level_llvm() -> None:
+    x = np.arange(5, dtype=F32)
+    (outcome,) = run(LLVM.replace("%LIMIT", "%n"), "llvm", [Call((x, F32(3), x))])
+    assert faultless(outcome) and [r.tolist() for r in outcome.results] == [3.0, (x * 3).tolist()]
+    longer = "%longer = llvm.add %n, %c1 : i64\nllvm.br ^head(%c0"
+    long = LLVM.replace("%LIMIT", "%longer").replace("llvm.br ^head(%c0", longer)
+    (outcome,) = run(long, "llvm", [Call((x, F32(3), x))])
+    assert outcome.outside == (2,)
+    (outcome,) = run(long, "llvm", [Call((x, F32(3), x), guard="after")])
+    assert outcome.fault is not None and outcome.fault.kind == "bounds"
+    with pytest.raises(ExecutionError, match=r"kc\.buffers"):
+        list(run(LLVM.replace("kc.buffers", "other"), "llvm", [Call((x, F32(3), x))]))

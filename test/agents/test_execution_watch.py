@@ -211,3 +211,17 @@ def test_at_level_linalg_tensors_are_watched_as_buffers() -> None:
     for k, found in ((1, set()), (2, {"uninitialised"}), (5, {"bounds", "beyond", "uninitialised"})):
         (outcome,) = run(text, "linalg", [Call((np.ones(3, F32), np.int64(k)))], checks=Checks(instrument=True))
         assert kinds(outcome) == found, outcome
+
+
+def test_a_load_that_nobody_uses_is_seen() -> None:
+    text = """func.func @main(%x: memref<?xf32>, %y: memref<?xf32> {kc.out}) {
+      %c0 = arith.constant 0 : index
+      %v = memref.load %x[%c0] : memref<?xf32>
+      %one = arith.constant 1.0 : f32
+      linalg.fill ins(%one : f32) outs(%y : memref<?xf32>)
+      return
+    }"""
+    for size, found in ((1, set()), (0, {"bounds", "beyond"})):
+        call = Call((np.ones(size, F32), np.ones(size, F32)))
+        (outcome,) = run(text, "loops", [call], checks=Checks(instrument=True))
+        assert kinds(outcome) == found

@@ -1,0 +1,428 @@
+"""The emulated machine of level gpu: right kernels give right results and no finding, wrong ones the finding."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kc.agents.execution import Call, Checks, ExecutionError, Outcome, run
+
+F32 = np.float32
+SHARED = "#gpu.address_space<workgroup>"
+
+
+def module(body: str, *, shared: int = 64, blocks: int = 1, threads: int = 64, host: str = "") -> str:
+    """A kernel on %x (read) and %y (written), each memref<?xf32>, with ``shared`` floats of shared memory %s."""
+    return f"""
+module attributes {{gpu.container_module}} {{
+  func.func @main(%x: memref<?xf32>, %y: memref<?xf32> {{kc.inout}}) {{
+    %b = arith.constant {blocks} : index
+    %t = arith.constant {threads} : index
+    %one = arith.constant 1 : index
+    {host}
+    gpu.launch_func @m::@k blocks in (%b, %one, %one) threads in (%t, %one, %one)
+      args(%x : memref<?xf32>, %y : memref<?xf32>)
+    return
+  }}
+  gpu.module @m {{
+    gpu.func @k(%x: memref<?xf32>, %y: memref<?xf32>) workgroup(%s : memref<{shared}xf32, {SHARED}>) kernel {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c31 = arith.constant 31 : index
+      %c32 = arith.constant 32 : index
+      %c63 = arith.constant 63 : index
+      %c64 = arith.constant 64 : index
+      %fzero = arith.constant 0.0 : f32
+      %fone = arith.constant 1.0 : f32
+      %i1 = arith.constant 1 : i32
+      %i32 = arith.constant 32 : i32
+      %t = gpu.thread_id x
+      %b = gpu.block_id x
+      %n = gpu.block_dim x
+      %base = arith.muli %b, %n : index
+      %g = arith.addi %base, %t : index
+      %size = memref.dim %y, %c0 : memref<?xf32>
+      {body}
+      gpu.return
+    }}
+  }}
+}}"""
+
+
+def emulate(text: str, size: int = 64, order: str = "forward", **call: object) -> Outcome:
+    x = np.arange(size, dtype=F32) + 1
+    arguments = (x, np.zeros(size, F32))
+    (outcome,) = run(text, "gpu", [Call(arguments, **call)], checks=Checks(order=order))  # type: ignore[arg-type]
+    return outcome
+
+
+def kinds(outcome: Outcome) -> set[str]:
+    lists = (outcome.bounds, outcome.writes, outcome.races, outcome.uninitialised, outcome.beyond, outcome.divergence)
+    return {finding.kind for findings in lists for finding in findings}
+
+
+STAGE = f"""%v = memref.load %x[%t] : memref<?xf32>
+memref.store %v, %s[%t] : memref<64xf32, {SHARED}>
+"""
+FETCH = f"""%r = arith.subi %c63, %t : index
+%w = memref.load %s[%r] : memref<64xf32, {SHARED}>
+memref.store %w, %y[%t] : memref<?xf32>
+"""
+
+
+@pytest.mark.parametrize("order", ["forward", "reversed", "interleaved"])
+def test_staging_through_shared_memory(order: str) -> None:
+    outcome = emulate(module(STAGE + "gpu.barrier\n" + FETCH), order=order)
+    assert outcome.fault is None and kinds(outcome) == set()
+    assert outcome.results[0].tolist() == list(range(64, 0, -1))
+
+
+@pytest.mark.parametrize(
+    "barrier",
+    ["", "gpu.barrier scope <subgroup>", "nvvm.bar.warp.sync %all : i32",
+     "gpu.barrier memfence [#gpu.address_space<global>]", "nvvm.barrier id = %i1 number_of_threads = %i32"],
+    ids=["missing", "subgroup", "warp", "memfence of global memory", "half of the threads"],
+)
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_a_barrier_that_does_not_order_the_accesses_is_a_race(barrier: str, order: str) -> None:
+    text = module("%all = arith.constant -1 : i32\n" + STAGE + barrier + "\n" + FETCH)
+    outcome = emulate(text, order=order)
+    assert "race" in kinds(outcome), outcome
+    first = outcome.races[0]
+    assert first.iteration != first.other_iteration and "with no barrier" in first.message
+
+
+def test_the_barrier_before_the_next_round_is_needed() -> None:
+    body = f"""scf.for %round = %c0 to %c2 step %c1 {{
+      %v = memref.load %x[%t] : memref<?xf32>
+      memref.store %v, %s[%t] : memref<64xf32, {SHARED}>
+      gpu.barrier
+      %r = arith.subi %c63, %t : index
+      %w = memref.load %s[%r] : memref<64xf32, {SHARED}>
+      memref.store %w, %y[%t] : memref<?xf32>
+      LAST
+    }}"""
+    assert kinds(emulate(module(body.replace("LAST", "gpu.barrier")))) == set()
+    assert kinds(emulate(module(body.replace("LAST", "")))) == {"race"}
+
+
+def test_slices_of_shared_memory_that_overlap() -> None:
+    body = f"""%w = arith.divui %t, %c32 : index
+    %lane = arith.remui %t, %c32 : index
+    %from = arith.muli %w, %step : index
+    %at = arith.addi %from, %lane : index
+    memref.store %fone, %s[%at] : memref<64xf32, {SHARED}>
+    gpu.barrier
+    %v = memref.load %s[%at] : memref<64xf32, {SHARED}>
+    memref.store %v, %y[%t] : memref<?xf32>"""
+    # the lanes of one warp write different values than those of the other, so that none is masked by equality
+    for step, found in ((32, set()), (31, {"race"})):
+        assert kinds(emulate(module(f"%step = arith.constant {step} : index\n{body}"))) == found
+
+
+def test_a_warp_may_not_race_with_itself() -> None:
+    body = f"""%f = arith.index_cast %t : index to i32
+    %v = arith.sitofp %f : i32 to f32
+    memref.store %v, %s[PLACE] : memref<64xf32, {SHARED}>
+    gpu.barrier
+    %w = memref.load %s[%t] : memref<64xf32, {SHARED}>
+    memref.store %w, %y[%t] : memref<?xf32>"""
+    assert kinds(emulate(module(body.replace("PLACE", "%t"), threads=32))) == set()
+    assert "race" in kinds(emulate(module(body.replace("PLACE", "%c0"), threads=32)))
+
+
+GUARDED = """%ok = arith.cmpi ult, %g, %size : index
+scf.if %ok {
+  %v = memref.load %x[%g] : memref<?xf32>
+  memref.store %v, %y[%g] : memref<?xf32>
+}
+"""
+BARE = "%v = memref.load %x[%g] : memref<?xf32>\nmemref.store %v, %y[%g] : memref<?xf32>\n"
+
+
+def test_an_unguarded_tail() -> None:
+    assert kinds(emulate(module(GUARDED, blocks=2), size=100)) == set()
+    outcome = emulate(module(BARE, blocks=2), size=100)
+    assert "bounds" in kinds(outcome) and outcome.bounds[0].buffer == "argument 0"
+    assert kinds(emulate(module(BARE, blocks=2), size=128)) == set()
+
+
+def test_shared_memory_that_nobody_wrote() -> None:
+    half = f"""%low = arith.cmpi ult, %t, LIMIT : index
+    scf.if %low {{
+      memref.store %fone, %s[%t] : memref<64xf32, {SHARED}>
+    }}
+    gpu.barrier
+    """ + FETCH
+    assert kinds(emulate(module(half.replace("LIMIT", "%c64")))) == set()
+    outcome = emulate(module(half.replace("LIMIT", "%c32")))
+    assert kinds(outcome) == {"uninitialised"} and "shared" in outcome.uninitialised[0].buffer
+    values = [emulate(module(half.replace("LIMIT", "%c32")), poison=p).results[0] for p in (0x11, 0x22)]
+    assert (values[0] != values[1]).any()
+
+
+def test_shared_memory_has_an_end() -> None:
+    store = f"memref.store %fone, %s[AT] : memref<64xf32, {SHARED}>"
+    one = "%lead = arith.cmpi eq, %t, %c0 : index\nscf.if %lead {\n" + store + "\n}"
+    assert kinds(emulate(module(one.replace("AT", "%c63")))) == set()
+    assert "bounds" in kinds(emulate(module(one.replace("AT", "%c64"))))
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ("%low = arith.cmpi ult, %b, %c1 : index\nscf.if %low {\ngpu.barrier\n}", False),  # uniform in the block
+        ("%low = arith.cmpi ult, %t, %c1 : index\nscf.if %low {\ngpu.barrier\n}", True),
+        ("%low = arith.cmpi ult, %t, %c32 : index\nscf.if %low {\ngpu.barrier\n}", True),  # uniform in the warps
+        ("scf.for %i = %c0 to %t step %c1 {\ngpu.barrier\n}", True),
+        ("%low = arith.cmpi ult, %t, %c32 : index\nscf.if %low {\ngpu.barrier\n} else {\ngpu.barrier\n}", False),
+    ],
+    ids=["uniform", "lanes", "warps", "trip count", "either way"],
+)
+def test_barriers_that_not_all_threads_reach(body: str, wrong: bool) -> None:
+    outcome = emulate(module(body + "\nmemref.store %fone, %y[%t] : memref<?xf32>"))
+    assert ("barrier" in kinds(outcome)) == wrong, outcome
+
+
+def test_threads_that_end_before_a_barrier() -> None:
+    text = module("""%out = arith.cmpi uge, %t, LIMIT : index
+      cf.cond_br %out, ^end, ^go
+    ^go:
+      gpu.barrier
+      memref.store %fone, %y[%t] : memref<?xf32>
+      cf.br ^end
+    ^end:""")
+    assert kinds(emulate(text.replace("LIMIT", "%c64"))) == set()
+    for limit in ("%c32", "%c31"):
+        assert "barrier" in kinds(emulate(text.replace("LIMIT", limit)))
+
+
+SUM = """%v = memref.load %x[%t] : memref<?xf32>
+%d1 = arith.constant 16 : i32
+%o, %ok = gpu.shuffle xor %v, %d1, %i32 : f32
+%w = arith.addf %v, %o : f32
+memref.store %w, %y[%t] : memref<?xf32>
+"""
+
+
+def test_shuffles() -> None:
+    outcome = emulate(module(SUM, threads=32), size=32)
+    x = np.arange(32, dtype=F32) + 1
+    assert kinds(outcome) == set() and outcome.results[0].tolist() == (x + x[np.arange(32) ^ 16]).tolist()
+    inside = "%low = arith.cmpi ult, %t, %lim : index\nscf.if %low {\n" + SUM + "}\n"
+    for limit, found in ((32, set()), (20, {"shuffle"})):
+        text = module(f"%lim = arith.constant {limit} : index\n{inside}", threads=32)
+        assert kinds(emulate(text, size=32)) == found
+
+
+@pytest.mark.parametrize(("mode", "offset", "want"), [("up", 1, 0), ("down", 1, 2), ("idx", 5, 5)])
+def test_modes_of_shuffles(mode: str, offset: int, want: int) -> None:
+    body = f"""%v = memref.load %x[%t] : memref<?xf32>
+    %d = arith.constant {offset} : i32
+    %o, %ok = gpu.shuffle {mode} %v, %d, %i32 : f32
+    %all = arith.constant -1 : i32
+    %clamp = arith.constant {0 if mode == 'up' else 31} : i32
+    %p = nvvm.shfl.sync {mode} %all, %v, %d, %clamp : f32 -> f32
+    %same = arith.cmpf oeq, %o, %p : f32
+    %r = arith.select %same, %o, %fzero : f32
+    memref.store %r, %y[%t] : memref<?xf32>"""
+    outcome = emulate(module(body, threads=32), size=32)
+    assert kinds(outcome) == set() and outcome.results[0][1] == want + 1
+
+
+ATOMIC = "%old = memref.atomic_rmw addf %fone, %y[%c0] : (f32, memref<?xf32>) -> f32\n"
+
+
+def test_blocks_race_on_global_memory() -> None:
+    every = "%first = arith.cmpi eq, %t, %c0 : index\nscf.if %first {\nBODY}\n"
+    plain = """%v = memref.load %y[%c0] : memref<?xf32>
+    %w = arith.addf %v, %fone : f32
+    memref.store %w, %y[%c0] : memref<?xf32>
+    """
+    assert kinds(emulate(module(every.replace("BODY", plain)))) == set()
+    assert kinds(emulate(module(every.replace("BODY", plain), blocks=2))) == {"race"}
+    outcome = emulate(module(ATOMIC, blocks=3))
+    assert kinds(outcome) == set() and outcome.results[0][0] == 192
+    mixed = ATOMIC + "%v = memref.load %y[%c0] : memref<?xf32>\nmemref.store %v, %y[%g] : memref<?xf32>"
+    assert "race" in kinds(emulate(module(mixed, blocks=2), size=128))
+
+
+def test_launches_one_after_the_other_do_not_race() -> None:
+    again = """gpu.launch_func @m::@k blocks in (%b, %one, %one) threads in (%t, %one, %one)
+      args(%x : memref<?xf32>, %y : memref<?xf32>)"""
+    body = """%r = arith.subi %c63, %g : index
+    %v = memref.load %y[%r] : memref<?xf32>
+    %w = arith.addf %v, %fone : f32
+    memref.store %w, %y[%r] : memref<?xf32>"""
+    outcome = emulate(module(body, blocks=2, threads=32, host=again))
+    assert kinds(outcome) == set() and outcome.results[0].tolist() == [2.0] * 64
+
+
+@pytest.mark.parametrize(
+    ("fence", "order", "found"),
+    [("nvvm.memory.barrier <gpu>", "acq_rel", set()), ("", "acq_rel", set()), ("", "monotonic", {"race"}),
+     ("nvvm.memory.barrier <cta>", "monotonic", {"race"}), ("nvvm.memory.barrier <gpu>", "monotonic", set())],
+)
+def test_the_last_block_reads_what_the_others_wrote(fence: str, order: str, found: set[str]) -> None:
+    """Two blocks write parts; who comes second by an atomic counter adds them up: a fence must stand between."""
+    text = f"""
+module attributes {{gpu.container_module}} {{
+  func.func @main(%y: memref<4xf32> {{kc.inout}}, %count: memref<1xi32> {{kc.inout}}) {{
+    %two = arith.constant 2 : index
+    %one = arith.constant 1 : index
+    gpu.launch_func @m::@k blocks in (%two, %one, %one) threads in (%one, %one, %one)
+      args(%y : memref<4xf32>, %count : memref<1xi32>)
+    return
+  }}
+  gpu.module @m {{
+    gpu.func @k(%y: memref<4xf32>, %count: memref<1xi32>) kernel {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %i1 = arith.constant 1 : i32
+      %f = arith.constant 5.0 : f32
+      %b = gpu.block_id x
+      memref.store %f, %y[%b] : memref<4xf32>
+      {fence}
+      %address = memref.extract_aligned_pointer_as_index %count : memref<1xi32> -> index
+      %word = arith.index_cast %address : index to i64
+      %p = llvm.inttoptr %word : i64 to !llvm.ptr
+      %old = llvm.atomicrmw add %p, %i1 {order} : !llvm.ptr, i32
+      {fence}
+      %last = arith.cmpi eq, %old, %i1 : i32
+      scf.if %last {{
+        %v = memref.load %y[%c0] : memref<4xf32>
+        %w = memref.load %y[%c1] : memref<4xf32>
+        %s = arith.addf %v, %w : f32
+        memref.store %s, %y[%c2] : memref<4xf32>
+      }}
+      gpu.return
+    }}
+  }}
+}}"""
+    for direction in ("forward", "reversed"):
+        call = Call((np.zeros(4, F32), np.zeros(1, np.int32)))
+        (outcome,) = run(text, "gpu", [call], checks=Checks(order=direction))  # type: ignore[arg-type]
+        assert kinds(outcome) == found and outcome.results[0][2] == 10
+
+
+def test_read_only_arguments() -> None:
+    assert kinds(emulate(module("memref.store %fone, %x[%t] : memref<?xf32>"))) == {"read-only"}
+
+
+def test_results_do_not_depend_on_the_order_unless_something_is_wrong() -> None:
+    text = module(STAGE + "gpu.barrier\n" + FETCH + GUARDED.replace("%v", "%q"), blocks=1)
+    results = {emulate(text, order=order).results[0].tobytes() for order in ("forward", "reversed", "interleaved")}
+    assert len(results) == 1
+
+
+def test_copies_under_way_are_not_there_before_they_are_waited_for() -> None:
+    body = f"""%px = memref.extract_aligned_pointer_as_index %x : memref<?xf32> -> index
+    %four = arith.constant 4 : index
+    %off = arith.muli %t, %four : index
+    %ax = arith.addi %px, %off : index
+    %ps = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
+    %as = arith.addi %ps, %off : index
+    %ix = arith.index_cast %ax : index to i64
+    %is = arith.index_cast %as : index to i64
+    %from = llvm.inttoptr %ix : i64 to !llvm.ptr<1>
+    %to = llvm.inttoptr %is : i64 to !llvm.ptr<3>
+    nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+    nvvm.cp.async.commit.group
+    WAIT
+    gpu.barrier
+    """ + FETCH
+    outcome = emulate(module(body.replace("WAIT", "nvvm.cp.async.wait.group 0")))
+    assert kinds(outcome) == set() and outcome.results[0].tolist() == list(range(64, 0, -1))
+    assert "uninitialised" in kinds(emulate(module(body.replace("WAIT", "nvvm.cp.async.wait.group 1"))))
+
+
+def test_mbarriers_order_what_comes_before_and_after() -> None:
+    body = f"""%p = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
+    %q = arith.index_cast %p : index to i64
+    %bar = llvm.inttoptr %q : i64 to !llvm.ptr<3>
+    %first = arith.cmpi eq, %t, %c0 : index
+    %count = arith.constant 32 : i32
+    %ticks = arith.constant 100 : i32
+    %phase = arith.constant PHASE : i32
+    scf.if %first {{
+      nvvm.mbarrier.init %bar, %count : !llvm.ptr<3>, i32
+    }}
+    gpu.barrier
+    %producer = arith.cmpi ult, %t, %c32 : index
+    %at = arith.addi %t, %c2 : index
+    scf.if %producer {{
+      memref.store %fone, %s[%at] : memref<64xf32, {SHARED}>
+      %token = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64
+    }} else {{
+      %partner = arith.subi %at, %c32 : index
+      nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+      %v = memref.load %s[%partner] : memref<64xf32, {SHARED}>
+      memref.store %v, %y[%t] : memref<?xf32>
+    }}"""
+    for order in ("forward", "reversed"):
+        outcome = emulate(module(body.replace("PHASE", "0")), order=order)
+        assert kinds(outcome) == set() and outcome.results[0][32:].tolist() == [1.0] * 32
+    # a stale phase: whoever comes first does not wait, and who comes after the phase has changed waits for ever
+    stale = module(body.replace("PHASE", "1"))
+    assert "race" in kinds(emulate(stale, order="reversed"))
+    fault = emulate(stale).fault
+    assert fault is not None and fault.kind == "barrier"
+
+
+def test_an_endless_kernel_ends() -> None:
+    text = module("scf.while : () -> () {\n%true = arith.constant true\nscf.condition(%true)\n} do {\nscf.yield\n}")
+    x = np.zeros(64, F32)
+    (outcome,) = run(text, "gpu", [Call((x, x))], checks=Checks(seconds=0.2))
+    assert outcome.fault is not None and outcome.fault.kind == "time"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (module("memref.store %fone, %y[%t] : memref<?xf32>", threads=2048), "launch"),
+        (module("memref.store %fone, %y[%t] : memref<?xf32>", blocks=0), "launch"),
+        (module("memref.store %fone, %y[%t] : memref<?xf32>", shared=70000), "launch"),
+    ],
+    ids=["threads", "no blocks", "shared memory"],
+)
+def test_a_launch_that_the_hardware_refuses(text: str, kind: str) -> None:
+    fault = emulate(text).fault
+    assert fault is not None and fault.kind == kind
+
+
+def test_what_cannot_be_emulated_is_named() -> None:
+    text = module('%v = llvm.inline_asm "mov.u32 $0, %clock;", "=r" : () -> i32')
+    with pytest.raises(ExecutionError, match=r"mov\.u32") as caught:
+        emulate(text)
+    assert (caught.value.kind, caught.value.op) == ("unsupported", "llvm.inline_asm")
+
+
+def test_host_code_allocates_copies_and_launches() -> None:
+    text = """
+module {
+  func.func @main(%x: memref<5xf32>, %k: f32) -> memref<?xf32> {
+    %one = arith.constant 1 : index
+    %five = arith.constant 5 : index
+    %y = memref.alloc(%five) : memref<?xf32>
+    %z = memref.alloc() : memref<5xf32>
+    memref.copy %x, %z : memref<5xf32> to memref<5xf32>
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+               threads(%tx, %ty, %tz) in (%sx = %five, %sy = %one, %sz = %one) {
+      %v = memref.load %z[%tx] : memref<5xf32>
+      %w = math.fma %v, %k, %v : f32
+      memref.store %w, %y[%tx] : memref<?xf32>
+      gpu.terminator
+    }
+    DEALLOC
+    return %y : memref<?xf32>
+  }
+}"""
+    x = np.arange(5, dtype=F32)
+    for dealloc, leaked, heap in (
+        ("memref.dealloc %z : memref<5xf32>", 0, ()), ("", 1, ()),
+        ("memref.dealloc %z : memref<5xf32>\nmemref.dealloc %z : memref<5xf32>", 0, ("wrong-free",)),
+    ):
+        (outcome,) = run(text.replace("DEALLOC", dealloc), "gpu", [Call((x, F32(2)))])
+        assert outcome.results[0].tolist() == (x * 3).tolist()
+        assert (outcome.leaked, outcome.heap, kinds(outcome)) == (leaked, heap, set())
