@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kc.agents.builtin.tuning_db import Point
+from kc.errors import InputError
 
 #: points below which a model knows less than nothing
 LEAST_POINTS = 8
@@ -23,31 +24,35 @@ class CostModel:
     """Predicts log2 of the speed ratio from knobs and the kernel's features."""
 
     def __init__(self, knobs: Sequence[str], seed: int = 0):
-        from sklearn.ensemble import ExtraTreesRegressor
-
-        self._knobs = list(knobs)
-        self._trees = ExtraTreesRegressor(n_estimators=48, min_samples_leaf=1, random_state=seed)
-        self._fitted = False
+        self._knobs, self._seed = list(knobs), seed
+        self._trees: Any = None
 
     def fit(self, own: Sequence[Point], others: Sequence[Point] = ()) -> bool:
-        """Learn; False when there are too few points of the kernel itself. Others' weigh a quarter."""
+        """Learn; False when there are too few points of the kernel itself. Others' weigh a quarter.
+
+        Raises InputError when scikit-learn is missing.
+        """
         learned = [p for p in own if p.ratio]
         if len(learned) < LEAST_POINTS:
             return False
+        try:
+            from sklearn.ensemble import ExtraTreesRegressor
+        except ImportError as error:
+            raise InputError(f"the learned cost model needs scikit-learn: pip install 'kc[search]' ({error})") from None
         width = len(learned[0].features)
         more = [p for p in others if p.ratio and p.knobs.keys() >= set(self._knobs) and len(p.features) == width]
         more = more[-_MOST_OTHERS:]
         rows = [self._row(p.knobs, p.features) for p in (*learned, *more)]
+        self._trees = ExtraTreesRegressor(n_estimators=32, min_samples_leaf=1, random_state=self._seed)
         self._trees.fit(rows, [math.log2(p.ratio or 1.0) for p in (*learned, *more)],
                         sample_weight=[1.0] * len(learned) + [0.25] * len(more))
-        self._fitted = True
         return True
 
     def rank(self, candidates: Sequence[dict[str, Any]], features: Sequence[float]) -> list[int]:
         """Numbers of the candidates, the most promising first."""
         import numpy as np
 
-        if not self._fitted:
+        if self._trees is None:
             return list(range(len(candidates)))
         rows = np.asarray([self._row(knobs, features) for knobs in candidates], np.float32)
         votes = np.stack([tree.predict(rows) for tree in self._trees.estimators_])

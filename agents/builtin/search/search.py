@@ -18,7 +18,7 @@ from kc.agents.realize.knob_space import KnobSpace
 ROUNDS, CONFIRM_ROUNDS = 7, 41
 #: candidates among which the model chooses
 _POOL = 12
-#: every so many points the model is not asked
+#: every so many points the model is not asked, and learns what was measured since
 _BLIND = 4
 #: seconds that one point may take
 _PATIENCE = 30.0
@@ -83,14 +83,16 @@ def search(
     best = max((p.ratio or 0.0 for p in own), default=1.0)
     course: list[tuple[float, float]] = [(0.0, max(best, 1.0))]
     end = began + limits.seconds * (1 - _FINAL_SHARE)
-    stopped, measured = "points", 0
+    stopped, measured, guided = "points", 0, False
     while measured < limits.points:
         spent = time.monotonic() - began
         watch(spent, measured, course[-1][1])
         if began + spent >= end:
             stopped = "seconds"
             break
-        knobs = _next(candidates, model if measured % _BLIND else None, own, others, features)
+        if model is not None and measured % _BLIND == 0:
+            guided = model.fit(own, others)
+        knobs = _next(candidates, model if guided and measured % _BLIND else None, features)
         if knobs is None:
             stopped = "every point is known"
             break
@@ -106,10 +108,9 @@ def search(
     return Result(winner, gain, tuple(course), measured, known, stopped, len(errors), errors[0] if errors else "")
 
 
-def _next(candidates: Candidates, model: CostModel | None, own: list[Point], others: list[Point],
-          features: tuple[float, ...]) -> dict[str, Any] | None:
+def _next(candidates: Candidates, model: CostModel | None, features: tuple[float, ...]) -> dict[str, Any] | None:
     """The next point to measure: the sampler's, or the one of several that the model thinks most of."""
-    if model is None or not model.fit(own, others):
+    if model is None:
         drawn = candidates.draw(1)
         return drawn[0] if drawn else None
     pool = candidates.draw(_POOL)
