@@ -40,7 +40,8 @@ class InstrumentAccesses(Pass):
     For modules after linalg, ``scf.forall`` and ``affine`` are lowered; any other op that may touch memory is an
     error. With ``partial`` such ops are left for a second run: lowering them may drop accesses whose value nobody
     uses, so that these must be instrumented before. What is done carries ``kc.watched``. ``memref.alloca`` becomes
-    ``memref.alloc``, since the shadow memory knows blocks of the heap. Each access has a number; what stands behind it is in the module's attribute ``kc.sites``. ::
+    ``memref.alloc``, since the shadow memory knows blocks of the heap. Each access has a number; what stands behind it
+    is in the module's attribute ``kc.sites``. ::
 
         %v = memref.load %m[%i] : memref<?xf32>
 

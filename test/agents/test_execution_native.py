@@ -317,4 +317,4 @@ def test_level_llvm() -> None:
     (outcome,) = run(long, "llvm", [Call((x, F32(3), x), guard="after")])
     assert outcome.fault is not None and outcome.fault.kind == "bounds"
     with pytest.raises(ExecutionError, match=r"kc\.buffers"):
-        list(run(LLVM.replace("kc.buffers", "other"), "llvm", [Call((x, F32(3), x))]))
+        list(run(LLVM.replace("kc.buffers", "kc.other").replace("%LIMIT", "%n"), "llvm", [Call((x, F32(3), x))]))

@@ -24,7 +24,7 @@ func.func @loads(%m: memref<?xf32>, %i: index) {
 
 // A parallel loop: fork, one call per iteration, join. What was on the stack is on the heap.
 // CHECK-LABEL: func.func @parallel
-// CHECK: %[[T:.*]] = memref.alloc() : memref<4xi8>
+// CHECK: %[[T:.*]] = memref.alloc(){{.*}} : memref<4xi8>
 // CHECK: call @kc_shadow_made
 // CHECK: call @kc_shadow_fork
 // CHECK-NEXT: scf.parallel (%[[I:[a-z0-9]+]], %[[J:[a-z0-9]+]]) =
