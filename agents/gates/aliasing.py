@@ -28,4 +28,11 @@ def _writable(case: Case, number: int) -> bool:
     arguments = case.contract.arguments
     if case.same_level:
         return number < len(arguments) and arguments[number].writable
-    return number >= len(arguments)  # a lower form: destinations come after the region's arguments
+    from kc.agents.gates.lowered import form_of, roles
+    from kc.agents.gates.reading import read
+
+    original = read(case.original)
+    form = form_of(original, read(case.proposal))
+    if form not in ("after", "last", "returned"):
+        return False
+    return roles(original, form)[number] != "in"  # type: ignore[arg-type]

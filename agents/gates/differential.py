@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kc.agents.execution import engine
-from kc.agents.execution.calls import Call, Checks, Outcome, Role
-from kc.agents.gates import compare, sandbox
+from kc.agents.execution.calls import Call, Checks, Engine, Outcome, Role
+from kc.agents.gates import compare, lowered, sandbox
 from kc.agents.gates.compare import Difference, Errors
 from kc.agents.gates.inputs import Planned
 from kc.agents.gates.policy import Policy
@@ -71,7 +71,15 @@ class Tester:
         self._random = random.Random(seed)
         self._roles = roles(original.reading)
         self._slowest = 0.0
-        self._engine = engine(original.text, proposal.text) if original.level == "stablehlo" else None
+        self._engine: Engine | None = None
+        self._form: lowered.Form | None = None
+        if proposal.level != original.level:
+            form = lowered.form_of(original.reading, proposal.reading)
+            assert form in ("after", "last", "returned"), form
+            self._form = form  # type: ignore[assignment]
+            self._engine = "road" if original.level == "stablehlo" else None  # rounds as the lower levels do
+        elif original.level == "stablehlo":
+            self._engine = engine(original.text, proposal.text)
         self._alignments = alignments(original.reading)
 
     # ---- runs
@@ -128,12 +136,19 @@ class Tester:
     def start_proposal(self, calls: Sequence[Call], checks: Checks | None = None) -> sandbox.Job:
         """Start running the proposal on ``calls``."""
         step = max(_STEP, _TIMES * self._slowest)
-        checks = self._checks(checks or Checks(), self._roles_of(self.proposal), step)
+        checks = self._checks(checks or Checks(), self._their_roles(), step)
         return self._start(self.proposal, calls, checks, step=step)
 
-    def _checks(self, checks: Checks, roles: tuple[Role, ...] | None, seconds: float) -> Checks:
+    def _their_roles(self) -> tuple[Role, ...]:
+        return self._roles if self._form is None else lowered.roles(self.original.reading, self._form)
+
+    def _checks(self, checks: Checks, roles: tuple[Role, ...], seconds: float) -> Checks:
         return dataclasses.replace(
-            checks, roles=roles, seconds=seconds, engine=self._engine, alignments=self._alignments if roles else None
+            checks,
+            roles=roles,
+            seconds=seconds,
+            engine=self._engine,
+            alignments=self._alignments if self._form is None else None,
         )
 
     def _start(
@@ -151,9 +166,6 @@ class Tester:
             limits=limits,
         )
 
-    def _roles_of(self, form: Form) -> tuple[Role, ...] | None:
-        return self._roles if form.level == self.original.level else None
-
     # ---- verdicts
 
     def trial(
@@ -168,10 +180,14 @@ class Tester:
         self._random.shuffle(order)
         both = [*planned, *large]
         calls = [p.call for p in both]
+        wants = self.original_outcomes(calls, self.start_original(calls))
+        if self._form is not None:  # the shapes of the results are needed first
+            known = list(wants)
+            wants = (outcome for outcome in known)
+            calls = self._lowered(both, known)
         theirs = [*calls[: len(planned)], *(_varied(calls[k], n) for n, k in enumerate(order)), *calls[len(planned) :]]
         outcomes: list[Outcome | None] = []
         results: list[tuple[Array, ...] | None] = []
-        wants = self.original_outcomes(calls, self.start_original(calls))
         answers = self.proposal_outcomes(theirs, None, self.start_proposal(theirs))
         try:
             failure = self._compare(planned, wants, answers, outcomes, results)
@@ -187,11 +203,11 @@ class Tester:
             answers.close()
         return failure, outcomes
 
-    def reads_nothing_unwritten(self, planned: Sequence[Planned]) -> Failure | None:
+    def reads_nothing_unwritten(self, planned: Sequence[Planned], outcomes: Sequence[Outcome | None]) -> Failure | None:
         """Whether results stay the same whatever bytes stand in memory that nobody wrote."""
         first: list[tuple[Array, ...]] = []
         for poison in _POISONS:
-            calls = [dataclasses.replace(p.call, poison=poison) for p in planned]
+            calls = [dataclasses.replace(c, poison=poison) for c in self._lowered(planned, outcomes)]
             for number, got in enumerate(self.proposal_outcomes(calls)):
                 if isinstance(got, Rejection) or got.fault is not None:
                     message = f"over memory filled with 0x{poison:02X} the call does not end well"
@@ -216,7 +232,7 @@ class Tester:
 
         ``seen`` takes what the proposal did in each call.
         """
-        answers = self.proposal_outcomes([p.call for p in planned], checks)
+        answers = self.proposal_outcomes(self._lowered(planned, outcomes), checks)
         try:
             return self._compare(planned, iter(outcomes), answers, [], [], seen)
         finally:
@@ -296,7 +312,18 @@ class Tester:
         )
         if not late or _TIMES * want.seconds <= _STEP:
             return got
-        return next(self.proposal_outcomes([planned.call]), got)
+        return next(self.proposal_outcomes(self._lowered([planned], [want])), got)
+
+    def _lowered(self, planned: Sequence[Planned], outcomes: Sequence[Outcome | None]) -> list[Call]:
+        """The calls as the proposal takes them."""
+        if self._form is None:
+            return [p.call for p in planned]
+        count = len(self.original.reading.results)
+        nothing = Outcome(tuple(np.zeros((0,) * len(k.shape), k.dtype) for k in self.original.reading.results))
+        return [
+            lowered.call(p.call, outcome or nothing, self._form, count)
+            for p, outcome in zip(planned, outcomes, strict=True)
+        ]
 
     def misbehaviour(self, planned: Planned, got: Outcome, want: Outcome) -> Failure | None:
         """What a call did beside its results."""

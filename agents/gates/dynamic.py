@@ -102,9 +102,11 @@ def _watched(
     failure = tester.first_failure(plans, wants, Checks(instrument=True), seen)
     if failure is not None:
         return failure
-    doubtful = [plan for plan, outcome in zip(plans, seen, strict=False) if outcome.uninitialised]
-    if doubtful and (failure := tester.reads_nothing_unwritten(doubtful)) is not None:
-        return failure
+    doubtful = [k for k, outcome in enumerate(seen) if outcome.uninitialised]
+    if doubtful:
+        failure = tester.reads_nothing_unwritten([plans[k] for k in doubtful], [wants[k] for k in doubtful])
+        if failure is not None:
+            return failure
     if not setting.proposal.reading.parallel:
         return None
     orders: tuple[Literal["reversed", "interleaved"], ...] = ("reversed", "interleaved")

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from kc.agents.contract import Contract
-from kc.agents.execution.signature import Kind, kind_of
+from kc.agents.contract import ArgumentContract, Contract
+from kc.agents.execution.signature import Kind, Signature
 from kc.agents.gates.case import main_of, walk
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def read(module: ir.Module) -> Reading:
 
     main = main_of(module)
     assert main is not None
-    inputs, outputs = _signature(main)
+    signature = Signature.of(module)
     integers: Counter[int] = Counter()
     floats: Counter[float] = Counter()
     parallel, bits, ops = False, 0, 0
@@ -88,10 +88,10 @@ def read(module: ir.Module) -> Reading:
         for result in op.results:
             for extent in re.findall(r"(?<=[<x\[])(\d+)(?=x|\])", str(result.type)[:200]):
                 integers[int(extent)] += 1
-    contract = Contract.of(main)
+    contract = _grouped(Contract.of(main), signature, main.name == "llvm.func")
     return Reading(
-        tuple(kind_of(t) for t in inputs),
-        tuple(kind_of(t) for t in outputs),
+        signature.arguments,
+        signature.results,
         contract,
         tuple(n for n, _ in integers.most_common(_MOST)),
         tuple(x for x, _ in floats.most_common(_MOST)),
@@ -101,15 +101,16 @@ def read(module: ir.Module) -> Reading:
     )
 
 
-def _signature(main: ir.Operation) -> tuple[list[str], list[str]]:
-    from kc.bindings import ir
-
-    kind = ir.TypeAttr(main.attributes["function_type"]).value
-    if isinstance(kind, ir.FunctionType):
-        return [str(t) for t in kind.inputs], [str(t) for t in kind.results]
-    arguments = [str(a.type) for a in main.regions[0].blocks[0].arguments]
-    returned = re.sub(r"^!llvm\.func<(\S+) \(.*$", r"\1", str(kind))
-    return arguments, [] if returned == "void" else [returned]
+def _grouped(contract: Contract, signature: Signature, expanded: bool) -> Contract:
+    """At level llvm an argument is several, and what is said of it stands on the first."""
+    arguments = contract.arguments
+    if expanded:
+        firsts, at = [], 0
+        for kind in signature.arguments:
+            firsts.append(at)
+            at += kind.words
+        arguments = tuple(arguments[first] if first < len(arguments) else ArgumentContract() for first in firsts)
+    return dataclasses.replace(contract, arguments=arguments)
 
 
 def _bits(op: ir.Operation) -> int:

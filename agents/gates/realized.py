@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from kc.agents.gates.reasons import Rejection
 from kc.agents.protocol import Proposal, ProtocolError
 from kc.errors import KcError
-from kc.levels import LEVELS
+
+#: kinds that only MLIR's own code looks at: they are realized in a sandbox. Others call compilers of their own
+_CONFINED = ("replace_ir", "schedule")
 
 
 def realize(original: str, proposal: Proposal, level: str, target: str) -> tuple[str, str] | Rejection:
     """The text to be judged and the level at which it stands, or why there is none."""
+    from kc.agents.gates import sandbox
+    from kc.levels import LEVELS
+
     ladder = list(LEVELS)
     own = proposal.level or level
     if own not in ladder:
@@ -19,17 +27,33 @@ def realize(original: str, proposal: Proposal, level: str, target: str) -> tuple
     if proposal.kind == "replace_ir" and own == level:
         assert proposal.ir is not None
         return proposal.ir, level
-    from kc.agents import realize as realizing
+    if proposal.kind not in _CONFINED:
+        return next(realized(original, proposal.to_json(), level, target))
+    messages, end = sandbox.call("kc.agents.gates.realized:realized", original, proposal.to_json(), level, target)
+    if end.kind == "error":
+        raise sandbox.SandboxError(f"realizing a proposal failed in kc itself: {end.error}")
+    if end.kind != "ok" or not messages:
+        return Rejection(f"parse.{end.kind}", f"realizing the proposal: {end.message}")
+    return messages[0]
+
+
+def realized(original: str, proposal: Mapping[str, Any], level: str, target: str) -> Iterator[Any]:
+    """``(text, level)`` of what a proposal becomes, or a Rejection: a task of the sandbox."""
+    from kc.agents.realize.dispatch import realize as make
+    from kc.agents.realize.realized import RealizeError
 
     try:
-        made = realizing.realize(original, proposal, level, target)
+        made = make(original, Proposal.from_json(proposal), level, target)
     except ProtocolError as error:
-        return Rejection("parse.message", str(error))
+        yield Rejection("parse.message", str(error))
+    except RealizeError as error:
+        yield Rejection(error.reason, str(error)[:2000])
     except KcError as error:
-        return Rejection("parse.realize", str(error)[:2000])
-    if made.needs != "cpu" or made.runs != "mlir":
-        return Rejection(
-            "resource.unsupported",
-            "the proposal needs the device, or runs in kc's own artifacts only: it can be shown to be right only there",
-        )
-    return made.ir, made.level
+        yield Rejection("parse.realize", str(error)[:2000])
+    else:
+        if made.needs != "cpu":
+            yield Rejection("resource.device", "it has to be judged where the device is: kc.agents.realize.pack")
+        elif made.runs != "mlir":
+            yield Rejection("resource.unsupported", "it runs in kc's own artifacts only: kc.agents.realize.pack")
+        else:
+            yield made.ir, made.level
