@@ -99,6 +99,8 @@ class _Shapes:
         extents: dict[int, int] = {}
         if "indexing_maps" not in op.attributes:  # fill, copy, and named ops: bounded by the operands
             shapes = [self.of(v) for v in op.operands if isinstance(v.type, ir.RankedTensorType)]
+            if not shapes:  # linalg.index, a yield: part of another op
+                return 0.0
             if any(shape is None for shape in shapes):
                 return None
             self._set(op, shapes[-1] or [])

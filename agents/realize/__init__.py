@@ -11,11 +11,14 @@ import importlib
 from typing import Any
 
 _EXPORTS = {
+    "DeviceJudge": "kc.agents.realize.device_judge:DeviceJudge",
     "KnobSpace": "kc.agents.realize.knob_space:KnobSpace",
     "Realized": "kc.agents.realize.realized:Realized",
     "RealizeError": "kc.agents.realize.realized:RealizeError",
+    "device_ptx": "kc.agents.realize.building:device_ptx",
     "build": "kc.agents.realize.building:build",
     "knobs": "kc.agents.realize.knob_space:knobs",
+    "key": "kc.agents.realize.packing:key",
     "pack": "kc.agents.realize.packing:pack",
     "realize": "kc.agents.realize.dispatch:realize",
     "splice": "kc.agents.realize.realized:splice",

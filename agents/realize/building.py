@@ -18,7 +18,7 @@ def build(region_ir: str, realized: Realized | None = None, target: str = "cpu")
     What ``kc.compile`` makes of the region, so the proposal runs as it would inside a program. A kernel's destinations
     are arguments whose values count only where the kernel reads them, and results. Raises what ``kc.compile`` raises.
     """
-    from kc.agents.realize.region import parse_source
+    from kc.agents.realize.region import is_kernel, parse_source
     from kc.api import compile_loaded
     from kc.frontends import load
 
@@ -27,15 +27,17 @@ def build(region_ir: str, realized: Realized | None = None, target: str = "cpu")
     source = parse_source(region_ir)
     function = source.function
     with source.module.context:
-        if "kc.kernel" in function.attributes:
+        if is_kernel(function):
             _give_entry(function)
         if realized is not None and realized.answer is not None:
             splice(function, realized)
     return compile_loaded(load(source.module, "main"), target, "main")
 
 
-def build_asm(region_ir: str, proposal: Proposal, target: str, device: str | None = None) -> Executable:
-    """``build`` of a region as it is, but with the PTX of one device module edited as ``proposal`` says.
+def build_asm(
+    region_ir: str, proposal: Proposal, target: str, device: str | None = None
+) -> tuple[Executable, str]:
+    """``build`` of a region with the PTX of one device module edited as ``proposal`` says; and that PTX as it was.
 
     ``device`` names the module; it may be left out where there is one only. Raises InputError when there is none of
     that name, RealizeError when the PTX cannot take its place.
@@ -55,13 +57,14 @@ def build_asm(region_ir: str, proposal: Proposal, target: str, device: str | Non
         (device,) = names
     if device not in names:
         raise InputError(f"there is no device module {device!r}: {', '.join(names) or 'none'}")
-    realized = asm(ptx_text(module, device, chosen), proposal, target)
+    before = ptx_text(module, device, chosen)
+    realized = asm(before, proposal, target)
     for view in module.body.operations:
         op = view.operation
         if op.name == "gpu.module" and str(op.attributes["sym_name"]).strip('"') == device:
             splice_ptx(op, realized)
     manifest, files = chosen.generate(module, {})
-    return Executable(manifest, files, "main", whole._source)
+    return Executable(manifest, files, "main", whole._source), before
 
 
 def ptx_text(module: ir.Module, device: str, target: Any) -> str:
@@ -89,6 +92,7 @@ def _give_entry(kernel: ir.Operation) -> None:
     assert kernel.parent is not None
     block = kernel.parent.operation.regions[0].blocks[0]
     kernel.attributes["sym_name"] = ir.StringAttr.get("region")
+    kernel.attributes["kc.kernel"] = ir.UnitAttr.get()
     kernel.attributes["sym_visibility"] = ir.StringAttr.get("private")
     kind = ir.TypeAttr(kernel.attributes["function_type"])
     function_type = ir.FunctionType(kind.value)

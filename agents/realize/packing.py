@@ -178,7 +178,7 @@ def _job(region_ir: str, original: Executable, sizes: Mapping[str, int] | None) 
 
     on_gpu = original.manifest["target"] == "nvptx"
     try:
-        drawn = arguments(region_ir, sizes)
+        drawn = arguments(region_ir, _named(region_ir, sizes))
         if on_gpu and sizes is None:
             drawn = _larger(region_ir, drawn)
     except InputError:
@@ -209,3 +209,13 @@ def _larger(region_ir: str, drawn: Sequence[Argument]) -> Sequence[Argument]:
             break
         drawn = larger
     return drawn
+
+
+def _named(region_ir: str, sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Of ``sizes`` those that are dimensions of the region."""
+    from kc.agents.contract import Contract
+    from kc.agents.realize.region import parse_source
+
+    source = parse_source(region_ir)
+    names = {name for argument in Contract.of(source.function).arguments for name in argument.dims}
+    return None if sizes is None else {name: size for name, size in sizes.items() if name in names}

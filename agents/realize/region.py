@@ -39,6 +39,11 @@ def parse_proposed(text: str) -> Source:
         raise RealizeError("parse", "parse.module", str(error)) from None
 
 
+def is_kernel(function: Any) -> bool:
+    """Whether a region is in destination-passing style: a kernel of a program, or one taken out of it (``kc.kind``)."""
+    return not {"kc.kernel", "kc.kind"}.isdisjoint(function.attributes)
+
+
 @dataclasses.dataclass(frozen=True)
 class Value:
     """An argument or a result: ``shape`` is None for a scalar; ``element`` as MLIR writes it; ``dims``: the names of
@@ -87,7 +92,7 @@ class Signature:
         """Dimension names -> the first (argument, axis) that has it."""
         found: dict[str, tuple[int, int]] = {}
         for number, value in enumerate(self.arguments):
-            for axis, name in enumerate(value.dims):
+            for axis, name in enumerate(value.dims if value.shape is not None else ()):
                 found.setdefault(name, (number, axis))
         return found
 
@@ -116,7 +121,7 @@ class Signature:
         return cls(
             arguments,
             tuple(_value(type_) for type_ in kind.results),
-            not {"kc.kernel", "kc.kind"}.isdisjoint(function.attributes),
+            is_kernel(function),
         )
 
 

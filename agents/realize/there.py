@@ -88,13 +88,24 @@ def _sanitized(path: Path, verdict: dict[str, Any]) -> dict[str, Any]:
 
 
 def _timed(path: Path, verdict: dict[str, Any]) -> dict[str, Any]:
-    """The timing gate's measurement: figures only, the gate that decides reads them."""
-    job = json.loads((path / "pack.json").read_text())["job"]
-    if job is None:
+    """The timing gate. Where the region cannot be timed, the verdict stands without figures."""
+    data = json.loads((path / "pack.json").read_text())
+    if data["job"] is None:
         return verdict
-    from kc.agents.measure.run_there import run
+    from kc.agents.gates import timing
+    from kc.agents.measure.least_work import Work
+    from kc.agents.measure.machine import machine
+    from kc.agents.measure.rounds import Job, measure
 
-    return {**verdict, "timing": run(job, path)}
+    job = data["job"]
+    for name in ("original", "proposal"):
+        job = {**job, name: {**job[name], "path": str(path / job[name]["path"])}}
+    made = Job.from_json(job)
+    work = Work(**data["work"])
+    found = timing.judge(measure(made), work, machine(made.device), device=made.device)
+    if found.reason is None:
+        return {**verdict, "timing": found.figures}
+    return {**verdict, **_verdict("timing", found.reason, found.message), "timing": found.figures or None}
 
 
 def _run(command: Sequence[str], seconds: float) -> tuple[int, str] | None:
