@@ -13,7 +13,7 @@ from kc.agents.execution.grid.scalars import SCALARS, fma
 from kc.agents.execution.grid.storage import from_bytes, new_view, to_bytes
 from kc.agents.execution.grid.types import GLOBAL, SHARED
 from kc.agents.execution.grid.vectors import combiner
-from kc.agents.execution.grid.warp import COLLECTIVE, Steps, Warp, control
+from kc.agents.execution.grid.warp import COLLECTIVE, NeedWarps, Steps, Warp, control
 
 if TYPE_CHECKING:
     from kc.agents.execution.grid.launch import BlockState
@@ -67,7 +67,7 @@ def _id(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
 
 @op("gpu.lane_id", "nvvm.read.ptx.sreg.laneid")
 def _lane(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    return np.arange(warp.lanes).astype(node.types[0].dtype)
+    return warp.lane.astype(node.types[0].dtype)
 
 
 @op("gpu.subgroup_id", "gpu.num_subgroups", "gpu.subgroup_size", "nvvm.read.ptx.sreg.warpid",
@@ -79,7 +79,7 @@ def _warps(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
     elif node.name == "gpu.num_subgroups":
         value = -(-block.grid.threads_per_block // _WARP)
     else:
-        value = int(warp.threads[0]) // _WARP
+        return warp.group.astype(node.types[0].dtype)
     return np.array([value]).astype(node.types[0].dtype)
 
 
@@ -104,10 +104,15 @@ def _dynamic(warp: Warp, node: Node, values: list[Any], mask: Array) -> Any:
 
 
 def divergent(warp: Warp, node: Node, mask: Array, what: str) -> bool:
-    """Tell when not all lanes of the warp that have not ended are here."""
-    if (mask == warp.live).all() and warp.live.all():
+    """Tell when not all lanes of a warp are here; that they have ended is no excuse."""
+    if mask.all():
         return False
-    missing = np.flatnonzero(~mask)
+    here = np.unique(warp.group[mask])
+    if warp.whole and len(warp.threads) > _WARP and (mask == np.isin(warp.group, here)).all():
+        raise NeedWarps  # whole warps are elsewhere, which they may
+    mask = mask & (warp.group == next(g for g in here if not mask[warp.group == g].all()))
+    elsewhere = (warp.group == warp.group[mask][0]) & ~mask
+    missing = np.flatnonzero(elsewhere)
     how = "have ended" if not warp.live[missing[0]] else "are in another branch"
     lane = int(np.flatnonzero(mask)[0])
     warp.who.tell(warp.findings, "divergence", "barrier" if "barrier" in what else "shuffle", what, 0, 0, lane,
@@ -121,6 +126,7 @@ def _barrier(warp: Warp, node: Node, mask: Array) -> Steps:
     _block(warp, node)
     a = node.attributes
     if "subgroup" in str(a.get("scope", "")):
+        divergent(warp, node, mask, "barrier")
         _join_warp(warp, mask, _spaces(node))
         return []
     key, wanted = 0, None
@@ -129,6 +135,8 @@ def _barrier(warp: Warp, node: Node, mask: Array) -> Steps:
         key = int(warp.env[which[0]].max()) if which else 0
         wanted = int(warp.env[count[0]].max()) if count else None
     partial = wanted is not None and wanted < _block(warp).grid.threads_per_block
+    if partial and warp.whole and len(warp.threads) > _WARP:
+        raise NeedWarps
     if divergent(warp, node, mask, "barrier"):
         return []  # it would wait forever; the finding says so
     yield ("barrier", key, wanted if partial else None, _spaces(node), int(mask.sum()))
@@ -151,9 +159,8 @@ def _arrive(warp: Warp, node: Node, mask: Array) -> Steps:
 
 
 def _join_warp(warp: Warp, mask: Array, spaces: tuple[str, ...] = _ALL) -> None:
-    threads = warp.threads[mask]
-    if len(threads):
-        _block(warp).clocks.join(threads, spaces)
+    for group in warp.by_warp(mask):
+        _block(warp).clocks.join(warp.threads[group], spaces)
 
 
 @op("nvvm.bar.warp.sync")
@@ -165,12 +172,13 @@ def _sync_warp(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[
 
 def _members(warp: Warp, node: Node, bits: Array, mask: Array) -> None:
     """Tell when the lanes that are here are not those that the member mask names."""
-    named = int(warp.spread(bits)[int(np.flatnonzero(mask)[0])]) & 0xFFFFFFFF
-    wanted = np.array([bool(named >> lane & 1) for lane in range(warp.lanes)])
-    if (wanted & ~mask).any() or (mask & ~wanted).any():
-        lane = int(np.flatnonzero(mask)[0])
-        warp.who.tell(warp.findings, "divergence", "shuffle", "warp", 0, 0, lane,
-                      f"names the lanes {named:#010x}, but it is reached by {int(mask.sum())} lanes")
+    for group in warp.by_warp(mask):
+        lane = int(np.flatnonzero(group)[0])
+        named = int(warp.spread(bits)[lane]) & 0xFFFFFFFF
+        wanted = (warp.group == warp.group[lane]) & (named >> warp.lane & 1 == 1)
+        if (wanted != group).any():
+            warp.who.tell(warp.findings, "divergence", "shuffle", "warp", 0, 0, lane,
+                          f"names the lanes {named:#010x}, but it is reached by {int(group.sum())} lanes")
 
 
 @op("nvvm.memory.barrier", "nvvm.fence.sc.cluster", "llvm.fence")
@@ -187,19 +195,19 @@ def _fence(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
 
 
 def exchange(warp: Warp, node: Node, value: Array, source: Array, valid: Array, mask: Array) -> Array:
-    """Each lane's ``value`` from lane ``source`` where ``valid``, else its own."""
+    """Each lane's ``value`` from lane ``source`` of its warp where ``valid``, else its own."""
     value = warp.spread(value)
-    away = valid & mask & ((source < 0) | (source >= warp.lanes) | ~mask[np.clip(source, 0, warp.lanes - 1)])
+    place = warp.position[np.clip(warp.group * _WARP + source, 0, len(warp.position) - 1)]
+    away = valid & mask & ((source < 0) | (source >= _WARP) | (place < 0) | ~mask[np.maximum(place, 0)])
     if away.any():
         lane = int(np.flatnonzero(away)[0])
         warp.who.tell(warp.findings, "divergence", "shuffle", "warp", 0, 0, lane,
                       f"takes the value of lane {int(source[lane])}, which is not there")
-    taken = value[np.clip(source, 0, warp.lanes - 1)]
+    taken = value[np.maximum(place, 0)]
     return np.where(valid.reshape((-1, *(1,) * (value.ndim - 1))), taken, value).astype(value.dtype)
 
 
-def _source(mode: str, offset: Array, width: Array, lanes: int) -> tuple[Array, Array]:
-    lane = np.arange(lanes)
+def _source(mode: str, offset: Array, width: Array, lane: Array) -> tuple[Array, Array]:
     first = lane // width * width
     if mode in ("xor", "bfly"):
         source = lane ^ offset
@@ -211,7 +219,7 @@ def _source(mode: str, offset: Array, width: Array, lanes: int) -> tuple[Array, 
         source = lane + offset
         return source, source < first + width
     source = first + offset % width
-    return source, np.ones(lanes, bool)
+    return source, np.ones(len(lane), bool)
 
 
 @op("gpu.shuffle")
@@ -219,7 +227,7 @@ def _shuffle(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[Ar
     value, offset, width = (warp.spread(v) for v in values)
     divergent(warp, node, mask, "shuffle")
     mode = node.attributes["mode"].split()[-1].strip(">")
-    source, valid = _source(mode, offset.astype(np.int64), width.astype(np.int64), warp.lanes)
+    source, valid = _source(mode, offset.astype(np.int64), width.astype(np.int64), warp.lane)
     return exchange(warp, node, value, source, valid, mask), valid
 
 
@@ -229,7 +237,7 @@ def _shfl(warp: Warp, node: Node, values: list[Any], mask: Array) -> Any:
     _members(warp, node, bits, mask)
     mode = node.attributes["kind"].split()[-1].strip(">")
     segment, last = clamp >> 8 & 31, clamp & 31
-    lane = np.arange(warp.lanes)
+    lane = warp.lane
     low = lane & segment
     top = low | (last & ~segment)
     amount = offset.astype(np.int64) & 31
@@ -263,29 +271,38 @@ def _fold(warp: Warp, node: Node, value: Array, mask: Array) -> Array:
     text = str(node.attributes.get("op", node.attributes.get("kind")))
     name = {"umin": "minui", "umax": "maxui", "min": "minsi", "max": "maxsi"}.get(text.split()[-1].strip(">"), text)
     combine = combiner(node, name, value.dtype)
-    total: Array | None = None
-    for lane in np.flatnonzero(mask):
-        one = value[lane : lane + 1]
-        total = one if total is None else combine(total, one)
-    assert total is not None
-    return np.broadcast_to(total, value.shape)
+    result = value.copy()
+    for group in warp.by_warp(mask):
+        order = sorted(np.flatnonzero(group), key=lambda at: int(warp.lane[at]))
+        total = value[order[0] : order[0] + 1]
+        for lane in order[1:]:
+            total = combine(total, value[lane : lane + 1])
+        result[group] = total
+    return result
 
 
 @op("nvvm.vote.sync")
 def _vote(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
     _members(warp, node, values[0], mask)
-    here = warp.spread(values[1]) & mask
+    predicate = warp.spread(values[1])
     kind = node.attributes["kind"].split()[-1].strip(">")
-    if kind == "ballot":
-        bits = sum(1 << int(lane) for lane in np.flatnonzero(here))
-        return np.array([bits], np.uint32).view(np.int32)
-    wanted = {"any": here.any(), "all": here[mask].all(), "uni": here[mask].all() or not here.any()}
-    return np.array([bool(wanted[kind])])
+    result = np.zeros(warp.lanes, np.int64)
+    for group in warp.by_warp(mask):
+        here = predicate & group
+        if kind == "ballot":
+            result[group] = sum(1 << int(lane) for lane in warp.lane[here])
+        else:
+            every = bool(predicate[group].all())
+            result[group] = {"any": here.any(), "all": every, "uni": every or not here.any()}[kind]
+    return result.astype(np.uint32).view(np.int32) if kind == "ballot" else result.astype(np.bool_)
 
 
 @op("nvvm.elect.sync")
 def _elect(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    return np.arange(warp.lanes) == int(np.flatnonzero(mask)[0])
+    chosen = np.zeros(warp.lanes, np.bool_)
+    for group in warp.by_warp(mask):
+        chosen[min(np.flatnonzero(group), key=lambda at: int(warp.lane[at]))] = True
+    return chosen
 
 
 # ----------------------------------------------------------------------------------------------- copies under way
@@ -309,8 +326,15 @@ def _copy(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
     return ()
 
 
+def _together(warp: Warp, mask: Array) -> None:
+    """Groups of copies are counted per thread: here for all lanes at once."""
+    if not mask.all() and len(warp.threads) > _WARP:
+        raise NeedWarps
+
+
 @op("nvvm.cp.async.commit.group")
 def _commit(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
+    _together(warp, mask)
     warp.groups_of_copies.append(warp.open_copies)
     warp.open_copies = []
     return ()
@@ -318,6 +342,7 @@ def _commit(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]
 
 @op("nvvm.cp.async.wait.group", "nvvm.cp.async.wait.all")
 def _wait(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
+    _together(warp, mask)
     if node.name.endswith("all"):
         _commit(warp, node, values, mask)
     while len(warp.groups_of_copies) > node.attributes.get("n", 0):
@@ -386,6 +411,8 @@ def _mbarrier_arrive(warp: Warp, node: Node, values: list[Any], mask: Array) -> 
 
 @control("nvvm.mbarrier.try_wait.parity", "nvvm.mbarrier.test.wait")
 def _try_wait(warp: Warp, node: Node, mask: Array) -> Steps:
+    if len(warp.threads) > _WARP:
+        raise NeedWarps
     addresses, parity = (warp.spread(warp.env[number]) for number in node.operands[:2])
     block = _block(warp, node)
     seen = np.zeros(warp.lanes, np.bool_)

@@ -12,7 +12,7 @@ from kc.agents.execution.grid.nodes import Block, Node
 from kc.agents.execution.grid.order import Clocks
 from kc.agents.execution.grid.storage import new_view, shared_name
 from kc.agents.execution.grid.types import GLOBAL, LOCAL, SHARED, type_of
-from kc.agents.execution.grid.warp import Warp
+from kc.agents.execution.grid.warp import NeedWarps, Warp
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -144,8 +144,11 @@ class _Running:
         entry = blocks[0]
         attributions = self._attributions(entry, len(given))
         self.warps: list[tuple[Warp, Generator[Any, None, Any]]] = []
-        for first in range(0, grid.threads_per_block, WARP):
-            threads = np.arange(first, min(first + WARP, grid.threads_per_block))
+        together = grid.threads_per_block if grid.machine.together else WARP
+        for first in range(0, grid.threads_per_block, together):
+            threads = np.arange(first, min(first + together, grid.threads_per_block))
+            if grid.machine.checks.order == "reversed":
+                threads = threads[::-1].copy()
             warp = Warp(grid.machine, self.state, threads, len(threads))
             if kernel.name == "gpu.launch":
                 warp.env = dict(host.env)
@@ -195,6 +198,8 @@ class _Running:
                 moved = True
                 continue
             if event[0] == "pause":
+                if self.grid.machine.together and len(self.warps[0][0].threads) > WARP:
+                    raise NeedWarps
                 moved |= event[1]
                 continue
             moved = True

@@ -49,10 +49,10 @@ class Program:
 
 
 class Machine:
-    """State of one call."""
+    """State of one call. ``together``: the warps of a block run side by side."""
 
-    def __init__(self, program: Program, call: Call, checks: Checks):
-        self.program, self.checks = program, checks
+    def __init__(self, program: Program, call: Call, checks: Checks, together: bool):
+        self.program, self.checks, self.together = program, checks, together
         self.findings = Findings(checks.findings)
         self.memory = Memory(call.poison, self.findings, checks.allocation)
         self.places: list[tuple[str, str]] = []

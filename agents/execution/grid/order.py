@@ -83,8 +83,10 @@ class _Inside:
         self.clock = np.zeros(size, np.int32)
         self.place = np.zeros(size, np.int32)
         self.reads = np.zeros((size, threads), np.int32)
+        self.read_last = np.zeros(size, np.int32)  # the largest of a byte's clocks in `reads`
         self.read_place = np.zeros(size, np.int32)
         self.atomics: np.ndarray | None = None
+        self.atomic_last = np.zeros(size, np.int32)
         self.atomic_place = np.zeros(size, np.int32)
 
 
@@ -164,17 +166,26 @@ class Who:
         own = known[np.arange(len(lanes)), threads]
         others = known.copy()
         others[np.arange(len(lanes)), threads] = _FOREVER
-        for name, column, site in (
-            ("read", table.reads, table.read_place), ("atomic", table.atomics, table.atomic_place)
+        least = others.min(axis=1)[:, None]
+        for name, column, last, site in (
+            ("read", table.reads, table.read_last, table.read_place),
+            ("atomic", table.atomics, table.atomic_last, table.atomic_place),
         ):
             if column is None or mode == name:
                 continue
-            late = column[places] > others[:, None, :]
-            if late.any():
-                self._race(region, lanes, places, late.any(axis=2), lambda at, b, late=late, site=site: (
-                    int(np.flatnonzero(late[at[0], at[1]])[0]), int(site[b])), "reads" if name == "read" else "updates")
+            rows, bytes_ = np.nonzero(last[places] > least)  # the others are ordered after all that was
+            if not len(rows):
+                continue
+            late = column[places[rows, bytes_]] > others[rows]
+            worst = np.flatnonzero(late.any(axis=1))
+            if len(worst):
+                row, byte = int(rows[worst[0]]), int(bytes_[worst[0]])
+                place, thread = int(places[row, byte]), int(np.flatnonzero(late[worst[0]])[0])
+                self._report(region, int(lanes[row]), place, (self.clocks.block if self.clocks else 0, thread),
+                             int(site[place]), "reads" if name == "read" else "updates")
         if mode == "read":
             table.reads[places, threads[:, None]] = own[:, None]
+            np.maximum.at(table.read_last, places, np.broadcast_to(own[:, None], places.shape))
             table.read_place[places] = self._site()
         elif mode == "write":
             self._same_instruction(region, lanes, places, values)
@@ -185,16 +196,19 @@ class Who:
             if table.atomics is None:
                 table.atomics = np.zeros_like(table.reads)
             table.atomics[places, threads[:, None]] = own[:, None]
+            np.maximum.at(table.atomic_last, places, np.broadcast_to(own[:, None], places.shape))
             table.atomic_place[places] = self._site()
 
     def _same_instruction(
         self, region: Region, lanes: np.ndarray, places: np.ndarray, values: np.ndarray | None
     ) -> None:
-        """Lanes of one store that write different values to one place."""
+        """Lanes of one store that write to one place: different values, or from different warps."""
         assert values is not None
         flat, bytes_ = places.reshape(-1), values.reshape(-1)
         order = np.argsort(flat, kind="stable")
-        twice = (flat[order][1:] == flat[order][:-1]) & (bytes_[order][1:] != bytes_[order][:-1])
+        flat_, bytes_ = flat[order], bytes_[order]
+        warps = np.repeat(self.threads[lanes] // 32, places.shape[1])[order]
+        twice = (flat_[1:] == flat_[:-1]) & ((bytes_[1:] != bytes_[:-1]) | (warps[1:] != warps[:-1]))
         if twice.any():
             at = int(np.flatnonzero(twice)[0])
             one, other = (int(order[i]) // places.shape[1] for i in (at, at + 1))

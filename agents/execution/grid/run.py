@@ -15,7 +15,7 @@ from kc.agents.execution.grid.nodes import Node, Reader
 from kc.agents.execution.grid.storage import from_bytes, to_bytes
 from kc.agents.execution.grid.types import GLOBAL, Type, type_of
 from kc.agents.execution.grid.values import View
-from kc.agents.execution.grid.warp import Warp
+from kc.agents.execution.grid.warp import NeedWarps, Warp
 from kc.agents.execution.signature import Signature
 
 if TYPE_CHECKING:
@@ -29,16 +29,21 @@ def run(module: ir.Module, calls: Sequence[Call], checks: Checks) -> Iterator[Ou
     main = program.functions["main"]
     for call in calls:
         with np.errstate(all="ignore"):
-            outcome = _Run(program, main, signature, call, checks).outcome()
+            try:
+                outcome = _Run(program, main, signature, call, checks, True).outcome()
+            except NeedWarps:
+                outcome = _Run(program, main, signature, call, checks, False).outcome()
         yield outcome
 
 
 class _Run:
     """One call."""
 
-    def __init__(self, program: Program, main: Node, signature: Signature, call: Call, checks: Checks):
+    def __init__(
+        self, program: Program, main: Node, signature: Signature, call: Call, checks: Checks, together: bool
+    ):
         self.main, self.signature, self.given, self.checks = main, signature, call, checks
-        self.machine = Machine(program, call, checks)
+        self.machine = Machine(program, call, checks, together)
         self.regions: list[Region | None] = []
         self.shared = dict(call.aliases)
         self.values = [self._argument(position) for position in range(len(signature.arguments))]

@@ -249,9 +249,7 @@ def _constant(node: Node) -> Array:
 @functools.lru_cache(maxsize=1)
 def _libm() -> ctypes.CDLL:
     libm = ctypes.CDLL("libm.so.6")
-    for name, kind in (("fma", ctypes.c_double), ("fmaf", ctypes.c_float)):
-        function = getattr(libm, name)
-        function.argtypes, function.restype = (kind,) * 3, kind
+    libm.fma.argtypes, libm.fma.restype = (ctypes.c_double,) * 3, ctypes.c_double
     return libm
 
 
@@ -259,12 +257,19 @@ def _libm() -> ctypes.CDLL:
 def fma(node: Node | None, a: Array, b: Array, c: Array) -> Array:
     """One rounding."""
     a, b, c = np.broadcast_arrays(a, b, c)
-    if a.dtype == np.float64 or a.dtype == np.float32:
-        function = _libm().fma if a.dtype == np.float64 else _libm().fmaf
+    if a.dtype == np.float64:
+        function = _libm().fma
         flat = [function(*map(float, v)) for v in zip(a.reshape(-1), b.reshape(-1), c.reshape(-1), strict=True)]
         return np.array(flat, a.dtype).reshape(a.shape)
-    wide = a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)  # exact enough for narrower types
-    return wide.astype(a.dtype)
+    # the product is exact in f64; the sum is rounded to odd, after which rounding again does no harm
+    product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
+    total = product + addend
+    moved = total - product
+    rest = (product - (total - moved)) + (addend - moved)
+    even = (total.view(np.int64) & 1) == 0
+    adjust = even & (rest != 0) & np.isfinite(rest) & np.isfinite(total)
+    total = np.where(adjust, np.nextafter(total, np.where(rest > 0, np.inf, -np.inf)), total)
+    return total.astype(a.dtype)
 
 
 def _through_f64(function: Callable[..., Array], *names: str) -> None:

@@ -1,7 +1,6 @@
 """A warp (or, with one lane, the host): a generator that steps through ops under a mask and stops to wait."""
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
@@ -36,17 +35,25 @@ CONTROL: dict[str, Callable[..., Steps]] = {}
 COLLECTIVE: dict[str, Callable[..., Any]] = {}
 
 
-class Timeout(Exception):
-    """The call has used up its time."""
+class NeedWarps(Exception):
+    """Threads of a block that ran side by side must take turns by warps: the call starts again that way."""
 
 
 class Warp:
-    """``threads``: numbers within the block; ``live``: lanes that exist and have not ended."""
+    """The host, a warp, or all warps of a block side by side, as long as none of them goes its own way.
+
+    ``threads``: numbers within the block of the lanes; ``live``: lanes that have not ended.
+    """
 
     def __init__(self, machine: Machine, block: BlockState | None, threads: Array, lanes_: int):
         self.machine, self.block, self.lanes = machine, block, lanes_
         self.memory, self.findings = machine.memory, machine.findings
         self.threads = threads
+        #: of each lane: its number in its warp, and its warp; and the lane of each thread (-1: another warp's)
+        self.lane, self.group = threads % 32, threads // 32
+        self.position = np.full(int(threads.max()) + 65, -1)
+        self.position[threads] = np.arange(lanes_)
+        self.whole = block is not None and lanes_ == block.grid.threads_per_block
         self.live = np.ones(lanes_, np.bool_)
         self.who = Who(block.clocks if block else None, threads, machine.findings, machine.places)
         self.env: dict[int, Any] = {}
@@ -60,6 +67,11 @@ class Warp:
     def on_device(self) -> bool:
         """Whether this is a warp of a grid."""
         return self.block is not None
+
+    def by_warp(self, mask: Array) -> list[Array]:
+        """The lanes of ``mask`` of each warp, as masks."""
+        groups = np.unique(self.group[mask])
+        return [mask] if len(groups) == 1 else [mask & (self.group == group) for group in groups]
 
     @property
     def launch_owner(self) -> Machine:
@@ -328,4 +340,4 @@ def _launch(warp: Warp, node: Node, mask: Array) -> Steps:
     yield ()
 
 
-__all__ = ["COLLECTIVE", "CONTROL", "Event", "Steps", "Timeout", "View", "Warp", "control", "time"]
+__all__ = ["COLLECTIVE", "CONTROL", "Event", "NeedWarps", "Steps", "View", "Warp", "control"]
