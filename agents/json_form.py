@@ -49,14 +49,14 @@ def to_json(message: Any, *, defaults: bool = True) -> dict[str, Any]:
 NON_FINITE = ("NaN", "Infinity", "-Infinity")
 
 
-def _told(value: Any) -> Any:
+def told(value: Any) -> Any:
     """A value of a message without numbers that JSON does not have."""
     if isinstance(value, float) and not math.isfinite(value):
         return NON_FINITE[0] if math.isnan(value) else NON_FINITE[1 if value > 0 else 2]
     if isinstance(value, (list, tuple)):
-        return [_told(item) for item in value]
+        return [told(item) for item in value]
     if isinstance(value, dict):
-        return {key: _told(item) for key, item in value.items()}
+        return {key: told(item) for key, item in value.items()}
     return value
 
 
@@ -72,7 +72,7 @@ def loads(cls: type[Message], text: str | bytes) -> Message:
 
 def dumps(message: Any, *, defaults: bool = True) -> str:
     """A message as one line of JSON text."""
-    return json.dumps(_told(to_json(message, defaults=defaults)), allow_nan=False, ensure_ascii=False)
+    return json.dumps(told(to_json(message, defaults=defaults)), allow_nan=False, ensure_ascii=False)
 
 
 def _refuse(name: str) -> Any:

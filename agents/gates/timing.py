@@ -2,8 +2,10 @@
 
 The baseline is what kc itself makes of the original, with its default options; nobody hands one in. Both programs are
 measured by ``kc.agents.measure``, on inputs that no call has seen before, with every timed call's results compared. The
-proposal passes when the whole 95 % interval of the ratio lies above 1 and the ratio is at least ``minimum``; a time
-below the roofline floor is rejected as impossible.
+proposal passes when the whole 95 % interval of the ratio lies above 1 and the ratio is at least ``minimum``, twice, in
+processes started anew: where code and data happen to lie in one process can make it faster than its twin (T. Mytkowicz
+et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009). A time below the roofline floor is
+rejected as impossible.
 """
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ from kc.runtime.errors import RuntimeFailure
 
 #: least ratio of the times that counts as an improvement
 MINIMUM = 1.02
-#: seconds for the rounds of one check
-SECONDS = 20.0
+#: seconds for one measurement; a proposal that passes is measured twice
+SECONDS = 10.0
 #: memory of a measured process on the CPU, bytes of address space
 MEMORY = 8 << 30
 
@@ -64,6 +66,10 @@ class Timing:
     message: str
     figures: dict[str, Any] | None = None
     culprit: str | None = None
+
+    def speedup(self) -> float:
+        """The ratio of the times; 0 where nothing was measured."""
+        return float(self.figures["speedup"]) if self.figures else 0.0
 
     @property
     def passed(self) -> bool:
@@ -116,8 +122,14 @@ def check(
             threads=len(os.sched_getaffinity(0)), flush=2 * limits.cache_bytes,
             memory=MEMORY if device is None else None,  # CUDA reserves more addresses than any machine has bytes
         )
-        measured = measure(job)
-    return judge(measured, least_work.least_work(original, drawn), limits, minimum=minimum, device=device)
+        work = least_work.least_work(original, drawn)
+        first = judge(measure(job), work, limits, minimum=minimum, device=device)
+        if not first.passed:
+            return first
+        second = judge(measure(job), work, limits, minimum=minimum, device=device)
+    if not second.passed:
+        return dataclasses.replace(second, message=f"not confirmed by a second measurement: {second.message}")
+    return min(first, second, key=Timing.speedup)
 
 
 def judge(
