@@ -25,6 +25,8 @@ LEAST_ROUNDS, MOST_ROUNDS = 9, 61
 WARM_UP = 2
 #: CPU time outside of a window that is nobody's fault: so many ns, and a share of the CPU time of the window
 IDLE_LEAST, IDLE_SHARE = 100_000, 0.05
+#: on a GPU: how much more of it than the original a program may use
+DRIVER_SHARE = 2.0
 #: by how much two clocks may differ more for the proposal than for the original: ns, and a share of the window
 CLOCK_LEAST, CLOCK_SHARE = 150_000, 0.10
 
@@ -195,16 +197,22 @@ class _Rounds:
                 raise _Problem("results", f"{where} is not that of the original: {found}", "proposal")
 
     def _check_idle(self) -> None:
-        """Raise _Problem when threads worked while their program had been told nothing."""
+        """Raise _Problem when threads worked while their program had been told nothing.
+
+        On a GPU the driver's own threads do, for a millisecond or so (801 to 1191 µs on an H200), of whatever program:
+        there the proposal is compared with the original.
+        """
+        typical: dict[str, float] = {}
         for name, windows in self._windows.items():
             # A window reports what happened between it and the one before.
             outside = [w["outside"] for w in windows[1:]] + [self._ask(name, "idle")["outside"]]
-            for spent, window in zip(outside, windows, strict=True):
-                window["after"] = spent
+            typical[name] = median(outside)
+        for name, windows in self._windows.items():
             allowed = IDLE_LEAST + IDLE_SHARE * median([w["cpu"] for w in windows])
-            typical = median([w["after"] for w in windows])
-            if typical > allowed:
-                what = f"{typical / 1e3:.0f} µs of CPU time after each window (allowed: {allowed / 1e3:.0f} µs)"
+            if self._job.device is not None:
+                allowed += DRIVER_SHARE * typical["original"]
+            if typical[name] > allowed:
+                what = f"{typical[name] / 1e3:.0f} µs of CPU time after each window (allowed: {allowed / 1e3:.0f} µs)"
                 raise _Problem("background", f"threads of the {name} used {what}", name)
 
     def _check_clocks(self) -> None:
