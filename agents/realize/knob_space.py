@@ -154,19 +154,18 @@ def machine_of(target: str) -> tuple[Sequence[str], Any]:
     from kc.errors import InputError
     from kc.targets import get_target
 
-    chosen = get_target(target)
-    facts = {name: value for phase in chosen.phases() for name, value in phase.defaults}
+    chosen = get_target(target)  # its phases are not asked for: that would start workers, which a sandbox denies
     if chosen.name == "cpu":
         from kc.schedules.cpu import SCHEDULES as cpu_schedules
         from kc.schedules.cpu.machine import Machine
 
-        bits, registers = 8 * int(facts["vector-bytes"]), int(facts["registers"])
-        return cpu_schedules, Machine(bits, registers, fma=facts["fma"] == "true")
+        limits = chosen.limits()
+        return cpu_schedules, Machine(8 * limits["vector_bytes"], limits["vector_registers"], fma=bool(limits["fma"]))
     if chosen.name == "nvptx":
         from kc.schedules.gpu import SCHEDULES as gpu_schedules
         from kc.schedules.gpu.features import Features
 
-        return gpu_schedules, Features.of_chip(facts["chip"])
+        return gpu_schedules, Features.of_chip(chosen.chip)  # type: ignore[attr-defined]
     raise InputError(f"target '{chosen.name}' has no schedules: there are those of cpu and nvptx")
 
 

@@ -69,9 +69,10 @@ def pack(
     seed = secrets.randbits(63) if seed is None else seed
     original = build(region_ir, None, target)
     told = region_ir
+    notes: tuple[str, ...] = ()
     if level == "asm":
         made, told = build_asm(region_ir, proposal, target, device)
-        region_ir, notes = under_contract(region_ir, target), ()
+        region_ir = under_contract(region_ir, target)
     else:
         realized = realize(region_ir, proposal, level, target)
         made, notes = build(region_ir, realized, target), realized.notes
@@ -178,12 +179,12 @@ def _job(region_ir: str, original: Executable, sizes: Mapping[str, int] | None) 
 
     on_gpu = original.manifest["target"] == "nvptx"
     try:
-        drawn = arguments(region_ir, _named(region_ir, sizes))
+        drawn: Sequence[Argument] = arguments(region_ir, _named(region_ir, sizes))
         if on_gpu and sizes is None:
             drawn = _larger(region_ir, drawn)
     except InputError:
         return {"job": None, "work": None}
-    first, second = (Program(f"{name}.kca", drawn) for name in ("original", "proposal"))
+    first, second = (Program(f"{name}.kca", tuple(drawn)) for name in ("original", "proposal"))
     flush = _GPU_CACHE if on_gpu else 2 * machine().cache_bytes
     job = Job(first, second, device=0 if on_gpu else None, flush=flush)
     return {"job": dataclasses.asdict(job), "work": dataclasses.asdict(least_work(region_ir, drawn))}

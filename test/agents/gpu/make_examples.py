@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "examples" / "agents"))
 
-EXAMPLES = ("gpu_online_softmax", "asm_ptx_edit", "triton_cumsum", "cublaslt_gelu")
+EXAMPLES = ("gpu_online_softmax", "asm_ptx_edit", "triton_cumsum", "cublaslt_linear")
 
 
 def make(name: str, folder: Path) -> None:
