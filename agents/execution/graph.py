@@ -5,6 +5,7 @@ texts at once, and ``Checks.engine`` fixes it.
 """
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -30,11 +31,53 @@ _NOT_INTERPRETED = re.compile(
 )
 
 
+#: a run of more takes the interpreter more than 0.1 s
+_MOST_WORK = 30_000
+
+
 def engine(*texts: str) -> Engine:
     """How to run these modules, so that all of them go the same way."""
-    unsigned_index = any(re.search(r"stablehlo\.(gather|scatter|dynamic_slice|dynamic_update_slice)", t)
-                         and re.search(r"\bx?ui\d+", t) for t in texts)
-    return "road" if unsigned_index or any(_NOT_INTERPRETED.search(t) for t in texts) else "interpreter"
+    for text in texts:
+        indexed = re.search(r"stablehlo\.(gather|scatter|dynamic_slice|dynamic_update_slice)", text)
+        if _NOT_INTERPRETED.search(text) or (indexed and re.search(r"x?ui\d+", text)) or _work(text) > _MOST_WORK:
+            return "road"
+    return "interpreter"
+
+
+def _work(text: str) -> int:
+    """Elements and multiplications of one run, roughly: what the interpreter takes 1 to 4 µs each for."""
+    from kc.bindings import ir
+    from kc.context import make_context, parse_module
+    from kc.errors import InputError
+    from kc.rewrite import walk_ops
+
+    def size(value: ir.Value) -> int:
+        kind = value.type
+        return math.prod(kind.shape) if isinstance(kind, ir.RankedTensorType) and kind.has_static_shape else 1
+
+    try:
+        module = parse_module(text, make_context(), "module")
+    except InputError:
+        return 0  # whoever runs it says so
+    total = 0
+    for op in walk_ops(module):
+        if not op.results:
+            continue
+        made = size(op.results[0])
+        if op.name == "stablehlo.dot_general" and made:
+            left, right = (size(value) for value in op.operands)
+            if not left * right:
+                return _MOST_WORK + 1  # a sum over nothing, on which the interpreter aborts
+            # batch dimensions count twice below the root: less than there is, never more
+            total += math.isqrt(left * right * made)
+        elif op.name in ("stablehlo.reduce", "stablehlo.sort"):
+            total += sum(map(size, op.operands))
+        elif op.name == "stablehlo.reduce_window":
+            window = ir.DenseI64ArrayAttr(op.attributes["window_dimensions"])
+            total += made * math.prod(window)
+        else:
+            total += made
+    return total
 
 
 def run(text: str, calls: Sequence[Call], checks: Checks) -> Iterator[Outcome]:

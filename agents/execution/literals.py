@@ -1,4 +1,4 @@
-"""NumPy arrays as MLIR's ``dense`` literals and back, of any element type that has a NumPy type."""
+"""NumPy arrays as MLIR's ``dense`` literals and back, of real element types that have a NumPy type."""
 from __future__ import annotations
 
 import re
@@ -16,7 +16,7 @@ def write(array: np.ndarray, kind: Kind) -> str:
     """``array`` as a literal of element type ``kind.element``."""
     shape = "".join(f"{extent}x" for extent in array.shape)
     suffix = f" : tensor<{shape}{kind.element}>"
-    array = np.ascontiguousarray(array).astype(kind.dtype)
+    array = np.asarray(array, order="C").astype(kind.dtype)
     if array.size == 0:
         return f"dense<>{suffix}"
     if array.dtype == np.bool_:
@@ -24,9 +24,6 @@ def write(array: np.ndarray, kind: Kind) -> str:
     if array.size > 1:
         return f'dense<"0x{array.tobytes().hex().upper()}">{suffix}'
     # a string of digits is a splat's only where it is as long as several elements: one element is told by its bits
-    if array.dtype.kind == "c":
-        parts = array.reshape(1).view(f"f{array.itemsize // 2}").view(f"u{array.itemsize // 2}")
-        return f"dense<({', '.join(f'0x{int(p):0{array.itemsize}X}' for p in parts)})>{suffix}"
     if array.dtype.kind in "iu" or kind.element in ("i4", "ui4"):
         return f"dense<{int(array.reshape(())[()])}>{suffix}"
     bits = int(array.reshape(1).view(f"u{array.itemsize}")[0])
@@ -43,11 +40,7 @@ def read(text: str) -> np.ndarray:
     body, count = match[1].strip(), int(np.prod(shape, dtype=np.int64))
     if body.startswith('"'):
         return np.frombuffer(bytes.fromhex(body[3:-1]), kind.dtype).reshape(shape).copy()
-    complex_ = kind.dtype.kind == "c"
-    scalar = np.dtype(f"f{kind.dtype.itemsize // 2}") if complex_ else kind.dtype
-    values = np.array([_one(token, scalar, kind.element) for token in _TOKEN.findall(body)], scalar)
-    if complex_:
-        values = values.view(kind.dtype)
+    values = np.array([_one(token, kind.dtype, kind.element) for token in _TOKEN.findall(body)], kind.dtype)
     if values.size != count:
         values = np.repeat(values, count)
     return values.reshape(shape)
