@@ -19,9 +19,10 @@ def load(text: str) -> Agent:
     """The agent that ``text`` names: ``NAME`` or ``WHERE=NAME``, WHERE being levels or hook points with commas between.
 
     NAME: a file and a name in it (``file.py:Name``; without the name, the one agent of the file), a module and a name
-    (``package.module:Name``), a command that speaks JSON-RPC (``exec:./agent.sh``), an agent registered in this
-    process, one of kc's own with its options (``schedule-search{seconds=30}``), or an installed package's entry point
-    in the group ``kc.agents``. A class is called without arguments. Raises InputError that says what there is instead.
+    (``package.module:Name``), a folder of rewrites (``kc.agents.export.library``), a command that speaks JSON-RPC
+    (``exec:./agent.sh``), an agent registered in this process, one of kc's own with its options
+    (``schedule-search{seconds=30}``), or an installed package's entry point in the group ``kc.agents``. A class is
+    called without arguments. Raises InputError that says what there is instead.
     """
     where, equals, name = _divide(text)
     levels = tuple(word.strip() for word in where.split(",") if word.strip()) if equals else None
@@ -55,6 +56,10 @@ def _find(name: str, levels: tuple[str, ...] | None) -> Agent:
         return _from_file(file[1], file[2] or "")
     if name in registered():
         return registered()[name]
+    if os.path.isdir(name):
+        from kc.agents.export.library import RewriteLibrary
+
+        return RewriteLibrary(name, levels)
     member = re.fullmatch(r"([\w.]+):(\w+)", name)
     if member:
         return _made(_from_module(member[1], member[2]), name)

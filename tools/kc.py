@@ -19,6 +19,7 @@ COMMANDS = {
     "reduce": "shrink a module to the smallest that still fails",
     "census": "list every operation that a target cannot compile, before lowering starts",
     "tune": "search the schedules of a program's kernels and keep what was measured",
+    "explain": "say which contract a program's regions stand under, and what became of each: schedule or agent",
     "agents": "look into ledgers: why each kernel is what it is, what changed; prune and export them; list agents",
     "mcp": "serve a program to a coding agent over the Model Context Protocol",
 }

@@ -33,7 +33,7 @@ class Change:
 
 
 def settled(path: str | os.PathLike[str]) -> list[Attempt]:
-    """What settles each region: of an artifact what it used, of a ledger the newest accepted or declined attempts.
+    """What agents put in regions' places: of an artifact what it used, of a ledger the newest answers, if accepted.
 
     Raises LedgerError when there is no such file or it cannot be read.
     """
@@ -42,7 +42,7 @@ def settled(path: str | os.PathLike[str]) -> list[Attempt]:
         raise LedgerError(f"no such ledger or artifact: {name}")
     if os.path.isfile(name) and zipfile.is_zipfile(name):
         return of_artifact(name)
-    return newest(Ledger(name).entries())
+    return [attempt for attempt in newest(Ledger(name).entries()) if attempt.outcome == "accepted"]
 
 
 def newest(attempts: Iterable[Attempt]) -> list[Attempt]:

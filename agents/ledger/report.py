@@ -21,7 +21,7 @@ def answer(attempt: Attempt) -> str:
     """What was proposed, in a few words: ``schedule {tile = [8, 8]}``, ``cuda source of 40 lines``."""
     proposal = attempt.proposal
     if proposal is None:
-        return "no proposal"
+        return "nothing"
     words = str(proposal.get("kind", "?"))
     if proposal.get("knobs"):
         words += " {" + ", ".join(f"{k} = {v}" for k, v in proposal["knobs"].items()) + "}"
@@ -66,7 +66,7 @@ def explain(history: Sequence[Attempt], region: Region | None = None, *, ir: boo
     settling = next((a for a in reversed(settled) if a.outcome == "accepted"), settled[-1] if settled else None)
     yield f"{headline(settling or last)}  {last.identity[:12]}"
     if region is not None:
-        yield from _region(region)
+        yield from facts(region)
     if settling is None:
         yield f"{_INDENT}stays as the compiler has it: none of {_count(history, 'proposal')} was accepted"
     elif settling.outcome == "declined":
@@ -100,19 +100,22 @@ def outcome(attempt: Attempt) -> str:
     return f"rejected, {verdict.get('reason', '?')}: {verdict.get('message', '')}".rstrip(": ")
 
 
-def _region(region: Region) -> Iterator[str]:
-    facts = []
+def facts(region: Region) -> Iterator[str]:
+    """Lines that say how much work a region is, and what kc does with it by itself."""
+    work = []
     if region.flops is not None:
-        facts.append(f"{region.flops:.4g} flops")
+        work.append(f"{region.flops:.4g} flops")
     if region.bytes is not None:
-        facts.append(f"{region.bytes:.4g} bytes")
+        work.append(f"{region.bytes:.4g} bytes")
     if region.roofline_us is not None:
-        facts.append(f"at least {region.roofline_us:.4g} µs")
-    if facts:
-        yield f"{_INDENT}one run: {', '.join(facts)}"
-    if region.default:
-        words = ", ".join(f"{k} = {v}" for k, v in region.default.items())
-        yield f"{_INDENT}kc by itself: {words}"
+        work.append(f"at least {region.roofline_us:.4g} µs")
+    if work:
+        yield f"{_INDENT}one run: {', '.join(work)}"
+    if region.default.get("schedule"):
+        knobs = ", ".join(f"{k} = {v}" for k, v in (region.default.get("knobs") or {}).items())
+        yield f"{_INDENT}kc by itself: schedule {region.default['schedule']}{f' {{{knobs}}}' if knobs else ''}"
+    elif region.default:
+        yield f"{_INDENT}kc by itself: plain loops ({region.default.get('reason', 'no schedule')})"
 
 
 def _verdict(attempt: Attempt) -> Iterator[str]:
@@ -127,7 +130,13 @@ def _verdict(attempt: Attempt) -> Iterator[str]:
         yield f"{_INDENT}errors: {', '.join(f'{name} {value:.4g}' for name, value in errors.items())}"
     shown = timing(verdict)
     if shown:
-        yield f"{_INDENT}time: {shown}, on {attempt.machine.get('gpu') or attempt.machine.get('cpu', '?')}"
+        yield f"{_INDENT}time: {shown}, on {where(attempt)}"
+
+
+def where(attempt: Attempt) -> str:
+    """The machine on which an attempt was timed, or judged."""
+    timed = ((attempt.verdict or {}).get("timing") or {}).get("machine")
+    return str(timed or attempt.machine.get("gpu") or attempt.machine.get("cpu") or "?")
 
 
 def changed(change: Change, *, ir: bool = False) -> Iterator[str]:

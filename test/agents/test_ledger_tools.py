@@ -77,9 +77,11 @@ def test_comparing_ledgers(path: Path, tmp_path: Path) -> None:
     for region in "ab":
         left.record(observation(region * 64, f"kernel_{'ab'.index(region)}"), Someone(), ir("second"), GOOD)
     left.record(observation("9" * 64, "kernel_2"), Someone(), ir("x"), GOOD)
+    left.record(observation("8" * 64, "kernel_3"), Someone(), ir("x"), GOOD)
+    Ledger(path).record(observation("7" * 64, "kernel_3"), Someone(), ir("x"), GOOD)
     changes = diff(settled(tmp_path / "left.jsonl"), settled(path))
     assert [(c.what, c.name) for c in changes] == [
-        ("answer", "kernel_0"), ("region", "kernel_2"), ("removed", "kernel_1"),
+        ("answer", "kernel_0"), ("region", "kernel_3"), ("removed", "kernel_1"), ("removed", "kernel_2"),
     ]  # fmt: skip
     assert text_diff(changes[0])[-2:] == ["-second", "+third"]
     shown = "\n".join(line for change in changes for line in report.changed(change, ir=True))
@@ -96,10 +98,10 @@ def test_explaining(path: Path) -> None:
     ledger = Ledger(path)
     region = ledger.region("a" * 64)
     assert region is not None
-    region = dataclasses.replace(region, flops=2e9, bytes=1e6, roofline_us=2.0, default={"schedule": "rows"})
+    region = dataclasses.replace(region, flops=2e9, bytes=1e6, roofline_us=2.0, default={"schedule": "rows", "knobs": {"tile": 8}})
     shown = "\n".join(report.explain(ledger.attempts("a" * 64), region, ir=True))
     for words in (
-        "@kernel_0 (linalg, map, cpu)", "2e+09 flops, 1e+06 bytes, at least 2 µs", "kc by itself: schedule = rows",
+        "@kernel_0 (linalg, map, cpu)", "2e+09 flops, 1e+06 bytes, at least 2 µs", "kc by itself: schedule rows {tile = 8}",
         "is replace_ir (1 lines), by someone 1 at before:cpu-schedule", "because: because third", "| third",
         "gates passed: parse 0.25 s, numeric 1.5 s; 24 runs", "errors: ulp 1.5",
         "time: 12 µs → 8 µs (1.5x, 95 % 1.4…1.6), roofline 2 µs", "besides, 2 proposals",

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import zipfile
@@ -24,7 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _selection(listing)
 
     explain = actions.add_parser("explain", help="why each kernel is what it is: proposal, verdict, timings, rationale")
-    explain.add_argument("ledger", metavar="LEDGER", help=_LEDGER)
+    explain.add_argument("ledger", metavar="PROGRAM|LEDGER", help=f"{_LEDGER}, or a program (with --ledger)")
+    explain.add_argument("--ledger", dest="beside", metavar="FILE", help="the ledger of a program's builds")
+    explain.add_argument("--target", default="cpu", help="what the program is compiled for (default: cpu)")
+    explain.add_argument("--entry", default="main", help="name of the entry function (default: main)")
     explain.add_argument("--ir", action="store_true", help="show the text of what was accepted")
     _selection(explain)
 
@@ -77,6 +81,8 @@ def _list(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     from kc.agents.ledger import report
 
+    if args.beside is not None or not (_is_artifact(args.ledger) or _is_ledger(args.ledger)):
+        return _explain_program(args)
     ledger = None if _is_artifact(args.ledger) else _open(args.ledger)
     histories: dict[str, list[Attempt]] = {}
     for attempt in _chosen(args, _attempts(args.ledger) if ledger is None else ledger.entries()):
@@ -84,6 +90,17 @@ def _explain(args: argparse.Namespace) -> int:
     for number, (identity, history) in enumerate(histories.items()):
         region = None if ledger is None else ledger.region(identity)
         print(*([""] if number else []), *report.explain(history, region, ir=args.ir), sep="\n")
+    return 0
+
+
+def _explain_program(args: argparse.Namespace) -> int:
+    from kc.tools.commands import explain
+
+    if args.beside is None:
+        raise InputError(f"{args.ledger} is neither a ledger nor an artifact; for a program, name its ledger: --ledger")
+    given = {"source": args.ledger, "level": args.level or "all", "kernel": args.kernel or "*", "ledger": args.beside}
+    for line in explain.of_program(argparse.Namespace(**{**vars(args), **given})):
+        print(line)
     return 0
 
 
@@ -118,10 +135,7 @@ def _prune(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     ledger = _open(args.ledger)
     chosen = _chosen(args, ledger.entries())
-    if args.format == "flashinfer":
-        from kc.agents.export import flashinfer as form
-    else:
-        from kc.agents.export import rewrites as form  # type: ignore[no-redef]
+    form = importlib.import_module(f"kc.agents.export.{args.format}")
     written, skipped = form.export(ledger, chosen, args.folder)
     for attempt, why in skipped:
         print(f"left out @{attempt.name} by {attempt.agent} {attempt.agent_version}: {why}")
@@ -145,6 +159,14 @@ def _open(path: str) -> Ledger:
 
 def _is_artifact(path: str) -> bool:
     return os.path.isfile(path) and zipfile.is_zipfile(path)
+
+
+def _is_ledger(path: str) -> bool:
+    """Whether a file's first line is a JSON object."""
+    if not os.path.isfile(path):
+        raise InputError(f"no such ledger: {path}")
+    with open(path, "rb") as file:
+        return file.read(1) in (b"{", b"<", b"")
 
 
 def _attempts(path: str) -> list[Attempt]:
