@@ -28,7 +28,9 @@ def place(region: Region, observation: Observation, proposal: Proposal, target: 
     from kc.agents import realize
 
     realized = realize.realize(observation.ir, proposal, region.level, target.spec)
-    if realized.answer is None:
+    if realized.guarded is not None:
+        splice(region, realized.guarded, author)
+    elif realized.answer is None:
         splice(region, realized.ir, author)
     else:
         realize.splice(region.operation, realized)

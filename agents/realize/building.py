@@ -22,21 +22,20 @@ def build(region_ir: str, realized: Realized | None = None, target: str = "cpu")
     from kc.api import compile_loaded
     from kc.frontends import load
 
-    if realized is not None and realized.answer is None:
-        region_ir = realized.ir
+    kernel = is_kernel(parse_source(region_ir).function)
+    if realized is not None and (realized.guarded or realized.answer is None):
+        region_ir, realized = realized.guarded or realized.ir, None
     source = parse_source(region_ir)
     function = source.function
     with source.module.context:
-        if is_kernel(function):
+        if kernel:
             _give_entry(function)
         if realized is not None and realized.answer is not None:
             splice(function, realized)
     return compile_loaded(load(source.module, "main"), target, "main")
 
 
-def build_asm(
-    region_ir: str, proposal: Proposal, target: str, device: str | None = None
-) -> tuple[Executable, str]:
+def build_asm(region_ir: str, proposal: Proposal, target: str, device: str | None = None) -> tuple[Executable, str]:
     """``build`` of a region with the PTX of one device module edited as ``proposal`` says; and that PTX as it was.
 
     ``device`` names the module; it may be left out where there is one only. Raises InputError when there is none of

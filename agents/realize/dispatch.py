@@ -37,4 +37,9 @@ def realize(region_ir: str, proposal: Proposal, level: str = "linalg", target: s
         return Realized(level, region_ir)
     module, _, name = KINDS[proposal.kind].partition(":")
     make: Callable[[Source, Proposal, str, str], Realized] = getattr(importlib.import_module(module), name)
-    return make(region, proposal, level, target)
+    realized = make(region, proposal, level, target)
+    if proposal.guard is not None:
+        from kc.agents.realize.guard import guarded
+
+        realized = guarded(region, realized, proposal.guard, level)
+    return realized

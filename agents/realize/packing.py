@@ -78,7 +78,7 @@ def pack(
         made, notes = build(region_ir, realized, target), realized.notes
     for name, exe in (("original", original), ("proposal", made)):
         artifact.save(path / f"{name}.kca", exe.manifest, exe.files)
-    described = _calls(region_ir, "stablehlo" if level == "asm" else level, path, seed, calls)
+    described = _calls(region_ir, "stablehlo" if level == "asm" else level, path, seed, calls, proposal.guard)
     described |= {
         "version": VERSION,
         "key": key(told, proposal, level, target),
@@ -109,8 +109,9 @@ def under_contract(program: str, target: str) -> str:
     return extract(region, contract_of(region, target))
 
 
-def _calls(region_ir: str, level: str, path: Path, seed: int, most: int) -> dict[str, Any]:
+def _calls(region_ir: str, level: str, path: Path, seed: int, most: int, guard: str | None) -> dict[str, Any]:
     """Write ``calls.bin``: arguments and references of each call; what describes it."""
+    from kc.agents.gates.assumptions import guard_parts
     from kc.agents.gates.differential import Form, Tester, sum_length
     from kc.agents.gates.inputs import Drawer
     from kc.agents.gates.plan import Planner
@@ -121,7 +122,8 @@ def _calls(region_ir: str, level: str, path: Path, seed: int, most: int) -> dict
     if kind == "bad":
         raise InputError(f"the region cannot be judged against: {reading}")
     policy = Policy.of(reading)
-    drawer = Drawer(reading, policy, reading.integers, reading.floats, seed)
+    parts = guard_parts(guard) if guard else []
+    drawer = Drawer(reading, policy, reading.integers, reading.floats, seed, parts)
     tester = Tester(Form(region_ir, level, reading), Form(region_ir, level, reading), policy, "cpu", seed)
     planned = _affordable(Planner(drawer, reading, reading.integers).plan(most))
     outcomes = list(tester.original_outcomes([p.call for p in planned]))

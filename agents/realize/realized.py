@@ -28,7 +28,9 @@ class Realized:
     None when that is the region's own level; else the text that goes with the region's function (``kc.answers``).
     ``files``: foreign code by file name (PTX); it stands in ``ir`` too. ``needs``: the machine that can run it.
     ``runs``: ``mlir`` when ``ir`` is all there is to run, ``kc`` when it calls libraries or holds PTX, so that only
-    kc's runtime runs it. ``notes``: what the tools on the way had to say (registers, spills).
+    kc's runtime runs it. ``guarded``: of a proposal with a guard the module, at the region's level, that takes the
+    region's place: it asks for the sizes, and has the region's old code in it too. ``notes``: what the tools on the way
+    had to say (registers, spills).
     """
 
     level: str
@@ -37,6 +39,7 @@ class Realized:
     files: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     needs: Literal["cpu", "gpu"] = "cpu"
     runs: Literal["mlir", "kc"] = "mlir"
+    guarded: str | None = None
     notes: tuple[str, ...] = ()
 
 
