@@ -89,7 +89,7 @@ def read(path: Path) -> list[Entry]:
     if main is None or len(parts) < 3:
         raise CorpusError(f"{path}: no 'func.func @main(...) ... {{' that ends a line, or no proposal")
     head, found, _ = original.partition(_COMMON)
-    common = head[main.start() :] if found else main[0] + "\n"
+    common = head[main.start() :].rstrip(" ") if found else main[0] + "\n"
     before = original[: main.start()].strip()
     level = path.parent.name
     entries = []
@@ -150,7 +150,8 @@ def _entry(name: str, level: str, original: str, ir: str, schedule: list[str], h
     if schedule:
         witness["schedule_ir"] = schedule[0]
     assumes = [word.strip() for word in headers.get("assumes", "").split(";") if word.strip()]
-    more = {key: json.loads(headers[key]) for key in ("specials", "skip_fills", "extra_inputs") if key in headers}
+    keys = ("specials", "skip_fills", "extra_inputs")
+    more: dict[str, Any] = {key: json.loads(headers[key]) for key in keys if key in headers}
     if "unchecked" in headers:
         more["unchecked"] = headers["unchecked"]
     return Entry(
