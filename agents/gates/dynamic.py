@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Literal
 
-from kc.agents.execution.calls import Checks, Outcome
+from kc.agents.execution.calls import Order, Outcome
 from kc.agents.gates.differential import Failure, Form, Tester
 from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.plan import Planner
@@ -59,10 +58,13 @@ def test(setting: Setting) -> Report:
     floats = [*proposal.reading.floats, *original.reading.floats]
     drawer = Drawer(original.reading, policy, integers, floats, setting.seed, setting.guard)
     tester = Tester(original, proposal, policy, setting.target, setting.seed)
-    failure, race_seconds = _failure(setting, drawer, tester, integers)
-    rejection = shrink(failure, tester, drawer) if failure is not None else None
+    try:
+        failure, race_seconds = _failure(setting, drawer, tester, integers)
+        rejection = shrink(failure, tester, drawer) if failure is not None else None
+    finally:
+        tester.sides.close()
     errors = {"ulp": tester.errors.ulp, "original_ulp": tester.errors.original_ulp} if tester.errors.ulp else None
-    return Report(rejection, tester.runs, errors, race_seconds)
+    return Report(rejection, tester.sides.runs, errors, race_seconds)
 
 
 def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[int]) -> tuple[Failure | None, float]:
@@ -81,43 +83,16 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
     if failure is not None:
         return failure, 0.0
     start = time.perf_counter()
-    failure = _watched(setting, planned, outcomes, tester)
+    if level in ("linalg", "loops", "gpu"):
+        chosen = _chosen(planned, outcomes)
+        orders: tuple[Order, ...] = ("reversed", "interleaved") if setting.proposal.reading.parallel else ()
+        failure = tester.watched([planned[k] for k in chosen], [outcomes[k] for k in chosen], orders)
     return failure, time.perf_counter() - start
 
 
 def _guarded(planned: Planned) -> Planned:
     """With a page behind each buffer that may not be touched."""
     return dataclasses.replace(planned, call=dataclasses.replace(planned.call, guard="after"))
-
-
-def _watched(
-    setting: Setting, planned: list[Planned], outcomes: list[Outcome | None], tester: Tester
-) -> Failure | None:
-    """Runs in which every access is seen, and runs in other orders of the parallel iterations."""
-    if setting.proposal.level not in ("linalg", "loops", "gpu"):
-        return None
-    chosen = _chosen(planned, outcomes)
-    plans, wants = [planned[k] for k in chosen], [outcomes[k] for k in chosen]
-    seen: list[Outcome] = []
-    failure = tester.first_failure(plans, wants, Checks(instrument=True), seen)
-    if failure is not None:
-        return failure
-    doubtful = [k for k, outcome in enumerate(seen) if outcome.uninitialised]
-    if doubtful:
-        failure = tester.reads_nothing_unwritten([plans[k] for k in doubtful], [wants[k] for k in doubtful])
-        if failure is not None:
-            return failure
-    if not setting.proposal.reading.parallel:
-        return None
-    orders: tuple[Literal["reversed", "interleaved"], ...] = ("reversed", "interleaved")
-    for order in orders:
-        failure = tester.first_failure(plans, wants, Checks(order=order))
-        if failure is not None and failure.reason.startswith("numeric"):
-            message = f"with parallel iterations {order}: {failure.message}"
-            return dataclasses.replace(failure, reason="race.order", message=message)
-        if failure is not None:
-            return failure
-    return None
 
 
 def _chosen(planned: list[Planned], outcomes: list[Outcome | None]) -> list[int]:

@@ -54,6 +54,17 @@ class Drawer:
             if fact.argument >= 0:
                 self._facts.setdefault(fact.argument, []).append(fact)
 
+    def bound(self, number: int) -> bool:
+        """Whether the elements of an argument depend on each other, by a fact such as ``unique``."""
+        return any(fact.form in ("unique", "sorted") for fact in self._facts.get(number, ()))
+
+    def plainest(self, number: int) -> float:
+        """0, or the number next to it that the contract allows."""
+        contract = self.contract(number)
+        low, high = contract.range or (0, 0)
+        forms = {fact.form for fact in self._facts.get(number, ())}
+        return max(low, min(0, high)) if low > 0 or high < 0 else float("positive" in forms)
+
     def swept(self, number: int) -> Array | None:
         """Every value of an argument of a small type or range, shuffled; None when there are too many."""
         kind, contract = self._original.arguments[number], self.contract(number)

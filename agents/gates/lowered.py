@@ -44,9 +44,10 @@ def roles(original: Reading, form: Form) -> tuple[Role, ...]:
     given += ["in"] * (len(original.arguments) - len(given))
     count = len(original.results)
     if form == "after":
-        return (*given, *("out" for _ in range(count)))
-    if form == "last" and count:
-        return (*given[:-count], *("out" if role == "out" else "inout" for role in given[-count:]))
+        given += ["out" for _ in range(count)]
+    elif form == "last":
+        for number in range(len(given) - count, len(given)):
+            given[number] = "out" if given[number] == "out" else "inout"
     return tuple(given)
 
 

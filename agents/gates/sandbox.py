@@ -75,6 +75,15 @@ class Job:
         finally:
             self.close()
 
+    def send(self, value: Any) -> bool:
+        """Hand ``value`` to the task's inbox; False when the task has ended."""
+        data = pickle.dumps(value, protocol=5)
+        try:
+            self._stream.sendall(struct.pack("q", len(data)) + data)
+        except OSError:
+            return False
+        return self.end is None
+
     def _last_word(self) -> dict[str, Any]:
         data = b""
         while part := os.read(self._status, 1 << 16):
@@ -110,14 +119,17 @@ def _end(said: tuple[str, Any] | None, word: dict[str, Any]) -> End:
     return End("crash", f"ended without a word (exit code {word['code']})" + (f": {lines}" if lines else ""))
 
 
-def start(task: str, *arguments: Any, limits: Limits | None = None) -> Job:
-    """Start a task: ``module:function``, a generator function of ``arguments`` that yields plain data."""
+def start(task: str, *arguments: Any, limits: Limits | None = None, inbox: bool = False) -> Job:
+    """Start a task: ``module:function``, a generator function of ``arguments`` that yields plain data.
+
+    With ``inbox`` it has one more argument: an iterator over what ``Job.send`` hands it.
+    """
     limits = limits or Limits()
     ours, theirs = socket.socketpair()
     reading, writing = os.pipe()
     try:
         _request(theirs.fileno(), writing)
-        data = pickle.dumps((task, arguments, dataclasses.asdict(limits)), protocol=5)
+        data = pickle.dumps((task, arguments, {**dataclasses.asdict(limits), "inbox": inbox}), protocol=5)
         with contextlib.suppress(BrokenPipeError):  # it died before it read: the end will tell
             ours.sendall(struct.pack("q", len(data)) + data)
     except BaseException:

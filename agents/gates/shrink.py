@@ -1,20 +1,141 @@
-"""Smaller counter-examples: fewer and smaller dimensions, fewer values that are not ordinary."""
+"""Smaller counter-examples: smaller dimensions, fewer values that are not 0 or 1."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from kc.agents.gates.compare import plain
 from kc.agents.gates.differential import Failure, Tester
-from kc.agents.gates.inputs import Drawer
+from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.reasons import Rejection
+from kc.agents.gates.sizes import Sizes
+from kc.agents.gates.values import Array
+from kc.errors import InputError
 
-_SHOWN = 256
+#: elements of an argument that a witness shows; rounds of halving, calls in each, and seconds for them
+_SHOWN, _ROUNDS, _TRIES, _SECONDS = 256, 6, 24, 1.5
+#: reasons that depend on more than one call, or cost a time limit each: these stay as they were found
+_AS_FOUND = (
+    "resource.time",
+    "resource.memory",
+    "resource.crash",
+    "resource.unsupported",
+    "aliasing.uninitialised",
+    "race.order",
+    "resource.allocation",
+)
 
 
 def shrink(failure: Failure, tester: Tester, drawer: Drawer) -> Rejection:
-    """The rejection that a failure makes."""
-    return Rejection(failure.reason, f"{failure.message}; on {failure.planned.why}", witness(failure))
+    """The rejection that a failure makes, its counter-example as small as a few rounds of trying make it."""
+    why = failure.planned.why
+    if failure.reason not in _AS_FOUND and failure.finding is None:
+        with contextlib.suppress(InputError):  # the original does not take the smaller calls: what was found stands
+            failure = _smaller(failure, tester, drawer)
+    return Rejection(failure.reason, f"{failure.message}; found with {why}", witness(failure))
+
+
+def _smaller(failure: Failure, tester: Tester, drawer: Drawer) -> Failure:
+    failure = _first(failure, tester, _with_smaller_sizes(failure.planned, drawer))
+    failure = _first(failure, tester, _with_plain_arguments(failure.planned, drawer))
+    parts, end = 2, time.monotonic() + _SECONDS
+    for _ in range(_ROUNDS):
+        if time.monotonic() > end:
+            break
+        found = _first(failure, tester, _with_plain_parts(failure.planned, drawer, parts))
+        if found is failure and parts > 64:
+            break
+        failure, parts = found, min(4 * parts, 256) if found is failure else parts * 2
+    return failure
+
+
+def _first(failure: Failure, tester: Tester, candidates: Iterator[Planned]) -> Failure:
+    """The first of the candidates that fails in the same gate, or the failure as it was."""
+    tried = [planned for planned, _ in zip(candidates, range(_TRIES), strict=False)]
+    if not tried:
+        return failure
+    gate = failure.reason.partition(".")[0]
+    found = tester.failures(tried)
+    return next((f for f in found if f is not None and f.reason.partition(".")[0] == gate), failure)
+
+
+def _with_smaller_sizes(planned: Planned, drawer: Drawer) -> Iterator[Planned]:
+    """The call cut down to smaller dimensions, the smallest first."""
+    shapes = drawer.shapes
+    names = list(planned.sizes)
+    wanted: list[Sizes] = [dict.fromkeys(names, size) for size in (0, 1, 2, 3, 5)]
+    for name in names:
+        wanted += [{**planned.sizes, name: size} for size in (0, 1, 2, 3, planned.sizes[name] // 2)]
+    wanted += [{n: 1 for n in names if n != name} | {name: planned.sizes[name]} for name in names]
+    seen = [dict(planned.sizes)]
+    fitted = [s for w in wanted if (s := shapes.fit({n: min(w[n], planned.sizes[n]) for n in names})) is not None]
+    for sizes in sorted(fitted, key=lambda s: (shapes.elements(s), sum(s.values()))):
+        if sizes in seen or any(sizes[n] > planned.sizes[n] for n in names):
+            continue
+        seen.append(sizes)
+        for end in (False, True):  # what fails may stand at either end
+            arrays = [_cut(a, shapes.shape(k, sizes), end) for k, a in enumerate(planned.call.arguments)]
+            yield _changed(planned, _scalars(arrays, planned.sizes, sizes, drawer), sizes)
+
+
+def _scalars(arrays: list[Array], old: Sizes, new: Sizes, drawer: Drawer) -> list[Array]:
+    """Extents that are handed over as numbers follow the sizes."""
+    for number, array in enumerate(arrays):
+        dims = drawer.contract(number).dims
+        if array.ndim == 0 and dims and dims[0] in old:
+            arrays[number] = np.asarray(new[dims[0]]).astype(array.dtype)
+    return arrays
+
+
+def _cut(array: Array, shape: tuple[int, ...], end: bool) -> Array:
+    parts = tuple(slice(a - b, a) if end else slice(0, b) for a, b in zip(array.shape, shape, strict=True))
+    return np.ascontiguousarray(array[parts]).reshape(shape)
+
+
+def _with_plain_arguments(planned: Planned, drawer: Drawer) -> Iterator[Planned]:
+    """The call with whole arguments plain: all but one, then one at a time."""
+    count = len(planned.call.arguments)
+    for keep in [{k} for k in range(count)] + [set(range(count)) - {k} for k in range(count)]:
+        arrays = [a if k in keep else _plain(a, drawer, k, slice(None)) for k, a in enumerate(planned.call.arguments)]
+        yield _changed(planned, arrays, planned.sizes)
+
+
+def _with_plain_parts(planned: Planned, drawer: Drawer, parts: int) -> Iterator[Planned]:
+    """The call with one of so many parts of each argument plain, or all but that one."""
+    for number, array in enumerate(planned.call.arguments):
+        if drawer.contract(number).out or array.size < 2:
+            continue
+        step = max(1, -(-array.size // parts))
+        for only in (True, False):
+            for start in range(0, array.size, step):
+                here = np.zeros(array.size, bool)
+                here[start : start + step] = True
+                arrays = list(planned.call.arguments)
+                arrays[number] = _plain(array, drawer, number, ~here if only else here)
+                if arrays[number].tobytes() != array.tobytes():
+                    yield _changed(planned, arrays, planned.sizes)
+
+
+def _plain(array: Array, drawer: Drawer, number: int, where: Any) -> Array:
+    """The array with 0 at some places (or the number next to it that the contract allows)."""
+    if drawer.bound(number) or (array.ndim == 0 and drawer.contract(number).dims):
+        return array
+    flat = array.reshape(-1).copy()
+    flat[where] = np.asarray(drawer.plainest(number)).astype(array.dtype)
+    return flat.reshape(array.shape)
+
+
+def _changed(planned: Planned, arrays: Sequence[Array], sizes: Sizes) -> Planned:
+    arrays = list(arrays)
+    for second, first in planned.call.aliases:
+        arrays[second] = arrays[first]
+    return dataclasses.replace(planned, call=dataclasses.replace(planned.call, arguments=tuple(arrays)), sizes=sizes)
 
 
 def witness(failure: Failure) -> dict[str, Any]:
@@ -22,7 +143,6 @@ def witness(failure: Failure) -> dict[str, Any]:
     call = failure.planned.call
     found: dict[str, Any] = {
         "sizes": dict(failure.planned.sizes),
-        "why": failure.planned.why,
         "arguments": [_value(a) for a in call.arguments],
     }
     if call.aliases:
@@ -35,15 +155,12 @@ def witness(failure: Failure) -> dict[str, Any]:
     return found
 
 
-def _value(array: Any) -> Any:
-    if array.size > _SHOWN:
-        return {
-            "shape": list(array.shape),
-            "dtype": str(array.dtype),
-            "first": [plain(x) for x in array.reshape(-1)[:16]],
-        }
-    if array.dtype.kind == "c":
-        return {"shape": list(array.shape), "values": [[plain(x.real), plain(x.imag)] for x in array.reshape(-1)]}
-    if array.ndim == 0:
+def _value(array: Array) -> Any:
+    if array.ndim == 0 and array.dtype.kind != "c":
         return plain(array[()])
-    return {"shape": list(array.shape), "values": [plain(x) for x in array.reshape(-1)]}
+    flat = array.reshape(-1)
+    told: dict[str, Any] = {"shape": list(array.shape), "dtype": str(array.dtype)}
+    if array.dtype.kind == "c":
+        flat = np.ascontiguousarray(flat).view(f"f{array.dtype.itemsize // 2}")
+    told["values" if flat.size <= _SHOWN else "first"] = [plain(x) for x in flat[:_SHOWN]]
+    return told

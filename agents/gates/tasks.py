@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -95,9 +96,15 @@ def inspect(
 
 
 def execute(
-    text: str, level: str, calls: Sequence[Call], checks: Checks, target: str = "cpu", retyped: bool = False
+    text: str,
+    level: str,
+    calls: Sequence[Call],
+    checks: Checks,
+    target: str,
+    retyped: bool,
+    inbox: Iterator[Sequence[Call]] | None = None,
 ) -> Iterator[Any]:
-    """The outcome of each call in order; ``retyped``: of the module computed in f64 (``oracle``)."""
+    """The outcome of each call in order, then of those that come in; ``retyped``: of the module in f64 (``oracle``)."""
     from kc.agents.execution import run
 
     if retyped:
@@ -105,7 +112,24 @@ def execute(
 
         text = retype(text, _context())
     yield "compiling"
-    yield from run(text, level, calls, target=target, checks=checks)
+    asked = itertools.chain(calls, itertools.chain.from_iterable(inbox or ()))
+    yield from run(text, level, _Lazy(asked), target=target, checks=checks)
+
+
+class _Lazy(Sequence["Call"]):
+    """Calls that are known one after the other."""
+
+    def __init__(self, calls: Iterator[Call]):
+        self._calls = calls
+
+    def __iter__(self) -> Iterator[Call]:
+        return self._calls
+
+    def __getitem__(self, index: Any) -> Any:
+        raise IndexError("calls come one after the other")
+
+    def __len__(self) -> int:
+        raise TypeError("how many calls will come is not known")
 
 
 def warm() -> None:
@@ -118,6 +142,6 @@ def warm() -> None:
     for level, text, calls in warming.samples():
         list(read_original(text))
         list(inspect(text, text, level, True, (), None))
-        list(execute(text, level, calls, Checks()))
+        list(execute(text, level, calls, Checks(), "cpu", False))
         if level != "stablehlo":
-            list(execute(text, level, calls, Checks(instrument=True)))
+            list(execute(text, level, calls, Checks(instrument=True), "cpu", False))

@@ -58,8 +58,12 @@ class Floats:
     def fill(self, manner: str, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """An array in the named manner (see ``MANNERS``)."""
         with np.errstate(all="ignore"):
-            values = _FLOAT[manner](self, shape, dtype, rng)
-        return to(values, dtype, shape)
+            values = to(_FLOAT[manner](self, shape, dtype, rng), dtype, shape)
+            if not self._huge:  # where rounding is free, sums and squares must not overflow: order would decide
+                wide = values.astype(np.float64)
+                most = max(300.0, 2 ** (math.log2(limits(dtype)[0]) / 2 - 4))
+                values = np.where(np.isfinite(wide) & (np.abs(wide) > most), to(np.sign(wide) * 300, dtype), values)
+        return values
 
     # ---- manners
 
@@ -165,6 +169,26 @@ class Floats:
 
     def zero_signs(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         return rng.choice([0.0, -0.0, 0.0, -0.0, 1.0, -1.0], shape)
+
+    def only_zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        return rng.choice([0.0, -0.0], shape)
+
+    def zeros_and_negatives(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """The largest are zeros of both signs."""
+        return rng.choice([0.0, -0.0, -1.0, -2.5], shape)
+
+    def zeros_and_positives(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """The smallest are zeros of both signs."""
+        return rng.choice([0.0, -0.0, 1.0, 2.5], shape)
+
+    def lowest(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """Nothing above the lowest finite number, where such numbers may occur."""
+        bottom = -limits(dtype)[0] if self._huge else -1e4
+        return rng.choice([self._legal(-math.inf), bottom], shape)
+
+    def highest(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """Nothing below the highest finite number, where such numbers may occur."""
+        return -self.lowest(shape, dtype, rng)
 
     def infs(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         return np.full(shape, self._legal(math.inf))
@@ -329,6 +353,11 @@ _ROW_MANNERS = (
     "all_constant",
     "positive",
     "outlier",
+    "only_zeros",
+    "zeros_and_negatives",
+    "zeros_and_positives",
+    "lowest",
+    "highest",
 )
 
 

@@ -22,6 +22,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from kc.agents.gates import confine
@@ -68,7 +69,7 @@ def _supervise(stream: int, status: int) -> None:
     if request is None:
         return
     errors = os.memfd_create("stderr")
-    progress = mmap.mmap(-1, 8)
+    progress = mmap.mmap(-1, 16)  # number of messages sent; whether the worker waits to be asked
     task, arguments, limits = pickle.loads(request)
     worker = os.fork()
     if worker == 0:
@@ -104,8 +105,8 @@ def _watch(worker: int, job: socket.socket, progress: mmap.mmap, limits: dict[st
         if job.fileno() in ready:
             return {"end": "gone", "code": 0}
         now, cpu = time.monotonic(), _cpu_seconds(worker)
-        count = struct.unpack("q", progress[:8])[0]
-        if count != seen:
+        count, waits = struct.unpack("qq", progress[:16])
+        if count != seen or waits:
             seen, last, cpu_then = count, now, cpu
         step = limits["step"] if count > 1 else max(limits["step"], limits["first"])
         if cpu - cpu_then > step or now - last > 10 * step + 5 or now - start > limits["wall"]:
@@ -153,6 +154,15 @@ def _work(
     confine.deny_system_calls()
     count = 0
 
+    def inbox() -> Iterator[Any]:
+        while True:
+            progress[8:] = struct.pack("q", 1)
+            frame = _read_frame(job)
+            progress[8:] = struct.pack("q", 0)
+            if frame is None:
+                return
+            yield pickle.loads(frame)
+
     def send(kind: str, value: Any) -> None:
         nonlocal count
         data = pickle.dumps((kind, value), protocol=5)
@@ -161,7 +171,7 @@ def _work(
         progress[:8] = struct.pack("q", count)
 
     try:
-        for value in function(*arguments):
+        for value in function(*arguments, inbox()) if limits["inbox"] else function(*arguments):
             send("message", value)
         send("end", None)
     except MemoryError:
