@@ -22,14 +22,15 @@ def build(region_ir: str, realized: Realized | None = None, target: str = "cpu")
     from kc.api import compile_loaded
     from kc.frontends import load
 
-    kernel = is_kernel(parse_source(region_ir).function)
+    held = parse_source(region_ir)  # attributes are read while it lives
+    kernel = is_kernel(held.function)
     if realized is not None and (realized.guarded or realized.answer is None):
         region_ir, realized = realized.guarded or realized.ir, None
     source = parse_source(region_ir)
     function = source.function
     with source.module.context:
         if kernel:
-            _give_entry(function)
+            give_entry(function)
         if realized is not None and realized.answer is not None:
             splice(function, realized)
     return compile_loaded(load(source.module, "main"), target, "main")
@@ -84,7 +85,7 @@ def device_ptx(region_ir: str, target: str = "nvptx:sm_90a") -> dict[str, str]:
     return {name: ptx_text(module, name, get_target(target)) for name in split(module)[1]}
 
 
-def _give_entry(kernel: ir.Operation) -> None:
+def give_entry(kernel: ir.Operation) -> None:
     """Rename a kernel and put a public ``@main`` beside it that calls it."""
     from kc.bindings import ir
 
