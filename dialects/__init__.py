@@ -5,4 +5,5 @@ Such a module has no ``from __future__ import annotations``: MLIR's dialect clas
 from __future__ import annotations
 
 DIALECTS: dict[str, str] = {
+    "kc_transform": "kc.dialects.kc_transform:KcTransform",
 }
