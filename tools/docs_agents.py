@@ -22,6 +22,17 @@ HEAD = f"""# The protocol between kc and an agent
 Three messages, all plain JSON, version {VERSION}. [protocol.schema.json](protocol.schema.json) has them as JSON Schema
 (2020-12). A reader refuses fields that it does not know, and messages of another version; floats for which JSON has no
 number are told as `"NaN"`, `"Infinity"` and `"-Infinity"`.
+
+```python
+from kc.agents.protocol import Proposal, ProtocolError, dumps, loads
+
+proposal = loads(Proposal, '{{"kind": "schedule", "knobs": {{"mc": 96}}, "rationale": "a panel that the cache holds"}}')
+assert loads(Proposal, dumps(proposal)) == proposal
+try:
+    loads(Proposal, '{{"kind": "schedule", "konbs": {{"mc": 96}}}}')
+except ProtocolError as error:
+    print(error)        # konbs: a proposal has no such field; did you mean 'knobs'?
+```
 """
 
 
