@@ -24,10 +24,11 @@ NAME = "kc_entry_main"
 
 def run(module: ir.Module, signature: Signature, calls: Sequence[Call], checks: Checks) -> Iterator[Outcome]:
     """Call the entry point of ``module`` (at the llvm level); ``signature`` is that of ``@main`` before."""
-    from kc.agents.execution.native import _check_symbols, _result_area
+    from kc.agents.execution.frame import result_area
+    from kc.agents.execution.native import check_symbols
     from kc.bindings import execution_engine
 
-    _check_symbols(module)
+    check_symbols(module)
     engine = execution_engine.ExecutionEngine(module, opt_level=0, shared_libs=[str(library.path())])
     try:
         entry = engine.raw_lookup(NAME)
@@ -40,7 +41,7 @@ def run(module: ir.Module, signature: Signature, calls: Sequence[Call], checks: 
         kept: list[Any] = []
         arguments = zip(signature.arguments, call.arguments, strict=True)
         pointers = [_argument(kind, np.ascontiguousarray(array), kept) for kind, array in arguments]
-        areas = [_result_area([kind])[0] for kind in signature.results]
+        areas = [result_area([kind])[0] for kind in signature.results]
         words = (ctypes.c_void_p * (len(pointers) + len(areas)))(*pointers, *map(ctypes.addressof, areas))
         cell = ctypes.c_void_p(ctypes.addressof(words))  # the engine's wrapper takes addresses of arguments
         packed = (ctypes.c_void_p * 1)(ctypes.addressof(cell))
@@ -70,6 +71,6 @@ def _argument(kind: Kind, array: np.ndarray, kept: list[Any]) -> int:
 
 
 def _read(kind: Kind, area: Any) -> np.ndarray:
-    from kc.agents.execution.native import _read_result
+    from kc.agents.execution.frame import read_result
 
-    return _read_result(kind, ctypes.addressof(area))
+    return read_result(kind, ctypes.addressof(area))

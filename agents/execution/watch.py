@@ -8,7 +8,7 @@ from kc.agents.execution.calls import Finding
 from kc.agents.execution.library import NONE, Found, Site
 
 if TYPE_CHECKING:
-    from kc.agents.execution.native import Frame
+    from kc.agents.execution.frame import Frame
 
 _SORTS = ("bounds", "beyond", "uninitialised", "read-only", "freed", "race")
 #: field of ``Outcome`` for each sort

@@ -337,6 +337,51 @@ def test_copies_under_way_are_not_there_before_they_are_waited_for() -> None:
     assert "uninitialised" in kinds(emulate(module(body.replace("WAIT", "nvvm.cp.async.wait.group 1"))))
 
 
+def test_a_copy_may_write_as_soon_as_it_is_under_way() -> None:
+    """Warp 0 copies rows into two stages in turn, warp 1 reads them: the stage must be free before the copy starts."""
+    body = f"""%px = memref.extract_aligned_pointer_as_index %x : memref<?xf32> -> index
+    %ps = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
+    %four = arith.constant 4 : index
+    %rows = arith.constant 4 : index
+    %copies = arith.cmpi ult, %t, %c32 : index
+    scf.for %r = %c0 to %rows step %c1 {{
+      %stage = arith.remui %r, %c2 : index
+      %row = arith.muli %stage, %c32 : index
+      scf.if %copies {{
+        %at = arith.addi %row, %t : index
+        %off = arith.muli %t, %four : index
+        %ax = arith.addi %px, %off : index
+        %into = arith.muli %at, %four : index
+        %as = arith.addi %ps, %into : index
+        %ix = arith.index_cast %ax : index to i64
+        %is = arith.index_cast %as : index to i64
+        %from = llvm.inttoptr %ix : i64 to !llvm.ptr<1>
+        %to = llvm.inttoptr %is : i64 to !llvm.ptr<3>
+        nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+      }}
+      nvvm.cp.async.commit.group
+      WAIT
+      gpu.barrier
+      %reads = arith.cmpi uge, %t, %c32 : index
+      scf.if %reads {{
+        %lane = arith.subi %t, %c32 : index
+        %of = arith.addi %row, %lane : index
+        %v = memref.load %s[%of] : memref<64xf32, {SHARED}>
+        memref.store %v, %y[%t] : memref<?xf32>
+      }}
+      AFTER
+    }}"""
+    wait = "nvvm.cp.async.wait.group 0"
+    assert kinds(emulate(module(body.replace("WAIT", wait).replace("AFTER", "gpu.barrier")))) == set()
+    # two stages and the barrier of the next round keep reader and copy apart by one round
+    assert kinds(emulate(module(body.replace("WAIT", wait).replace("AFTER", "")))) == set()
+    one_stage = body.replace("arith.remui %r, %c2", "arith.remui %r, %c1").replace("WAIT", wait)
+    assert "race" in kinds(emulate(module(one_stage.replace("AFTER", ""))))
+    assert kinds(emulate(module(one_stage.replace("AFTER", "gpu.barrier")))) == set()
+    late = body.replace("WAIT", "nvvm.cp.async.wait.group 1").replace("AFTER", "gpu.barrier")
+    assert "race" in kinds(emulate(module(late)))
+
+
 def test_mbarriers_order_what_comes_before_and_after() -> None:
     body = f"""%p = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
     %q = arith.index_cast %p : index to i64

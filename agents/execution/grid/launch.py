@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kc.agents.execution.errors import ExecutionError
-from kc.agents.execution.grid import collective
+from kc.agents.execution.grid.barriers import MBarrier
+from kc.agents.execution.grid.collective import coordinate
+from kc.agents.execution.grid.groups import WARP
 from kc.agents.execution.grid.machine import Machine, Stopped, make_global
 from kc.agents.execution.grid.nodes import Block, Node
 from kc.agents.execution.grid.order import Clocks
-from kc.agents.execution.grid.storage import new_view, shared_name
-from kc.agents.execution.grid.types import GLOBAL, LOCAL, SHARED, type_of
+from kc.agents.execution.grid.storage import new_view
+from kc.agents.execution.grid.types import SHARED, type_of
 from kc.agents.execution.grid.warp import NeedWarps, Warp
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from kc.agents.execution.grid.memory import Region
 
-WARP = 32
 #: what a block may have: threads, and bytes of shared memory (227 KiB, as an H200's)
 _MOST_THREADS, _MOST_SHARED = 1024, 232448
 #: rounds in which all warps only look again, after which another block is let in
@@ -36,7 +37,7 @@ class BlockState:
         self.clocks = Clocks(number, grid.threads_per_block)
         self.regions: list[Region] = []
         self._shared: dict[str, Region] = {}
-        self.barriers: dict[Any, collective.MBarrier] = {}
+        self.barriers: dict[Any, MBarrier] = {}
 
     def shared(self, symbol: str) -> Region:
         """The block's region for a shared global; the one of unknown size is the dynamic shared memory."""
@@ -47,7 +48,7 @@ class BlockState:
         if not kind.parts and kind.form == "struct":
             return self.dynamic()
         if symbol not in self._shared:
-            name = shared_name(symbol, self.number)
+            name = f"shared @{symbol} of block {self.number}"
             self._shared[symbol] = self._keep(make_global(self.machine.memory, node, SHARED, name))
             self._shared[symbol].read_only = False
         return self._shared[symbol]
@@ -156,7 +157,7 @@ class _Running:
             values = [*given, *(a(warp) for a in attributions)]
             if kernel.name == "gpu.launch":
                 names = ("block_id", "thread_id", "grid_dim", "block_dim")
-                values = [*(collective.number(warp, name, axis) for name in names for axis in range(3)), *values]
+                values = [*(coordinate(warp, name, axis) for name in names for axis in range(3)), *values]
             self.warps.append((warp, warp.body(blocks, values, warp.live.copy())))
         order = list(range(len(self.warps)))
         if grid.machine.checks.order == "reversed":
@@ -248,5 +249,3 @@ def new_view_of(kind: Any, base: int) -> Any:
     """A memref of static shape at ``base``."""
     return new_view(None, kind, [], np.array([base]))  # type: ignore[arg-type]
 
-
-__all__ = ["GLOBAL", "LOCAL", "SHARED", "WARP", "BlockState", "Launch", "launch"]

@@ -84,7 +84,8 @@ class Machine:
 
 def make_global(memory: Memory, node: Node, space: str, name: str) -> Region:
     """A region for ``memref.global`` or ``llvm.mlir.global`` with its value."""
-    from kc.agents.execution.grid.storage import size_of, to_bytes
+    from kc.agents.execution.grid.pointers import size_of
+    from kc.agents.execution.grid.storage import to_bytes
 
     a = node.attributes
     kind: Type = type_of(a["type"] if node.name == "memref.global" else a["global_type"])

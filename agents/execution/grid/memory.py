@@ -26,6 +26,8 @@ class Region:
         self.valid: np.ndarray | None = None
         self.read_only = self.freed = False
         self.track: Track | None = None
+        #: how many copies under way will write each byte
+        self.arriving: np.ndarray | None = None
 
 
 class Findings:
@@ -95,6 +97,7 @@ class Memory:
         for region, lanes, offsets in self._by_region(who, addresses, size, mask, "reads"):
             places = offsets[:, None] + np.arange(size)
             out[lanes] = region.data[places]
+            self._not_arriving(who, region, lanes, offsets, places, "reads")
             missing = np.logical_not(region.written[places].all(axis=1))
             if missing.any():
                 self._tell("uninitialised", "uninitialised", who, region, lanes, offsets, size, missing, "reads",
@@ -112,9 +115,36 @@ class Memory:
                 self._tell("read-only", "writes", who, region, lanes, offsets, size, np.ones(len(lanes), bool),
                            "writes", "which may only be read")
             places = offsets[:, None] + np.arange(size)
+            self._not_arriving(who, region, lanes, offsets, places, "writes")
             who.writes(region, lanes, places, atomic, values[lanes])
             region.data[places] = values[lanes]
             region.written[places] = True
+
+    def start_copy(self, who: Who, addresses: np.ndarray, values: np.ndarray, mask: np.ndarray) -> None:
+        """A copy sets out to write (lanes, size) bytes, at any time until ``store_copy``."""
+        for region, lanes, offsets in self._by_region(who, addresses, values.shape[1], mask, "writes"):
+            places = offsets[:, None] + np.arange(values.shape[1])
+            who.writes(region, lanes, places, False, values[lanes])
+            if region.arriving is None:
+                region.arriving = np.zeros(region.size, np.int32)
+            np.add.at(region.arriving, places, 1)
+
+    def store_copy(self, who: Who, addresses: np.ndarray, values: np.ndarray, mask: np.ndarray) -> None:
+        """The copy has arrived."""
+        for region, _, offsets in self._by_region(who, addresses, values.shape[1], mask, "writes"):
+            assert region.arriving is not None
+            np.subtract.at(region.arriving, offsets[:, None] + np.arange(values.shape[1]), 1)
+        self.store(who, addresses, values, mask)
+
+    def _not_arriving(
+        self, who: Who, region: Region, lanes: np.ndarray, offsets: np.ndarray, places: np.ndarray, verb: str
+    ) -> None:
+        if region.arriving is None:
+            return
+        early = (region.arriving[places] > 0).any(axis=1)
+        if early.any():
+            self._tell("race", "races", who, region, lanes, offsets, places.shape[1], early, verb,
+                       "which a copy under way writes")
 
     def moving(self, who: Who, addresses: np.ndarray, size: int, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As ``load``, of bytes that are only moved: gives which were written, too, and says nothing of the others."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from kc.agents.execution.calls import Call, Checks, Fault, Outcome
 from kc.agents.execution.errors import ExecutionError
+from kc.agents.execution.grid import registry
 from kc.agents.execution.grid.machine import Machine, Program, Stopped
 from kc.agents.execution.grid.memory import Region
 from kc.agents.execution.grid.nodes import Node, Reader
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def run(module: ir.Module, calls: Sequence[Call], checks: Checks) -> Iterator[Outcome]:
     """Make each call; see ``kc.agents.execution``."""
+    registry.load()
     signature = Signature.of(module, checks.roles)
     program = Program(Reader().read(module.operation))
     main = program.functions["main"]

@@ -1,4 +1,4 @@
-"""Ops on memory: memref, llvm pointers, and what makes views of them."""
+"""Ops on memrefs, and values as bytes."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,26 +8,15 @@ import numpy as np
 
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.nodes import Node
-from kc.agents.execution.grid.types import LOCAL, SHARED, Type, type_of
+from kc.agents.execution.grid.registry import op
+from kc.agents.execution.grid.types import LOCAL, Type
 from kc.agents.execution.grid.values import View
 
 if TYPE_CHECKING:
     from kc.agents.execution.grid.warp import Warp
 
 Array = np.ndarray
-#: op -> function of (warp, node, operands' values, mask) that gives the result, or a tuple of them
-STORAGE: dict[str, Callable[..., Any]] = {}
-_DYNAMIC, _DYNAMIC_GEP = -(1 << 63), -(1 << 31)
-
-
-def op(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        STORAGE.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+_DYNAMIC = -(1 << 63)
 
 
 # ---------------------------------------------------------------------------------------------------- bytes and values
@@ -45,10 +34,6 @@ def from_bytes(raw: Array, kind: Type, shape: tuple[int, ...]) -> Array:
     raw = np.ascontiguousarray(raw)
     values = (raw & 1).view(np.bool_) if kind.dtype == np.bool_ else raw.view(kind.dtype)
     return values.reshape((len(raw), *shape))
-
-
-def _extents(kind: Type) -> tuple[int, ...]:
-    return tuple(int(e or 0) for e in kind.shape)
 
 
 def load_at(
@@ -311,138 +296,3 @@ def _atomic(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
         raise ExecutionError("unsupported", f"memref.atomic_rmw {name} at {node.place}", node.name)
     combine = (lambda a, b: b) if name == "assign" else (lambda a, b: SCALARS[_ATOMIC_OPS[name]](node, a, b))
     return update(warp, node, warp.spread(view.addresses(indices)), warp.spread(value), view.kind, combine, mask)
-
-
-# ------------------------------------------------------------------------------------------------- llvm pointers
-
-
-def _aligned(warp: Warp, node: Node, addresses: Array, kind: Type, mask: Array) -> None:
-    wanted = node.attributes.get("alignment") or (kind.bytes & -kind.bytes)
-    bad = mask & (addresses % wanted != 0)
-    if bad.any():
-        lane = int(np.flatnonzero(bad)[0])
-        warp.who.tell(warp.findings, "bounds", "alignment", kind.text, 0, kind.bytes, lane,
-                      f"accesses {kind.bytes} bytes at an address that is not a multiple of {wanted}")
-
-
-def _number(kind: Type, node: Node) -> Type:
-    if kind.form not in ("number", "pointer"):
-        raise ExecutionError("unsupported", f"{node.name} of {kind.text} at {node.place}", node.name)
-    return kind
-
-
-@op("llvm.load")
-def _llvm_load(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    kind, addresses = _number(node.types[0], node), warp.spread(values[0])
-    _aligned(warp, node, addresses, kind, mask)
-    return load_at(warp, addresses, kind, _extents(kind), mask, bool(node.attributes.get("ordering")))
-
-
-@op("llvm.store")
-def _llvm_store(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
-    kind, addresses = _number(node.operand_types[0], node), warp.spread(values[1])
-    _aligned(warp, node, addresses, kind, mask)
-    store_at(warp, addresses, warp.spread(values[0]), mask, bool(node.attributes.get("ordering")))
-    return ()
-
-
-def size_of(kind: Type) -> int:
-    """Size of a value in memory, with padding."""
-    if kind.form in ("number", "pointer"):
-        return kind.bytes
-    return sum(size_of(p) for p in kind.parts)
-
-
-@op("llvm.getelementptr")
-def _gep(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    kind = type_of(node.attributes["elem_type"])
-    dynamic = iter(values[1:])
-    address = values[0]
-    for number, constant in enumerate(node.attributes["rawConstantIndices"]):
-        index = next(dynamic).astype(np.int64) if constant == _DYNAMIC_GEP else constant
-        if number == 0:
-            address = address + index * size_of(kind)
-            continue
-        if kind.form == "struct" and kind.text.startswith("!llvm.array"):
-            kind = kind.parts[0] if kind.parts else type_of("i8")
-            address = address + index * size_of(kind)
-        else:
-            raise ExecutionError("unsupported", f"llvm.getelementptr into {kind.text} at {node.place}", node.name)
-    return np.asarray(address, np.int64)
-
-
-@op("llvm.alloca")
-def _alloca(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    kind = type_of(node.attributes["elem_type"])
-    return warp.local(int(values[0].max()) * size_of(kind), f"stack ({node.place})")
-
-
-@op("llvm.mlir.addressof")
-def _addressof(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    return np.array([warp.global_named(node.attributes["global_name"], node.types[0].space).base])
-
-
-@op("llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison", "ub.poison")
-def _zero(warp: Warp, node: Node, values: list[Any], mask: Array) -> Any:
-    def make(kind: Type) -> Any:
-        if kind.form == "struct":
-            return tuple(make(p) for p in kind.parts)
-        return np.zeros((1, *_extents(_number(kind, node))), kind.dtype)
-
-    return make(node.types[0])
-
-
-_RMW = ("xchg", "add", "sub", "and", "nand", "or", "xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin")
-_RMW_OPS = {
-    "add": "arith.addi", "sub": "arith.subi", "and": "arith.andi", "or": "arith.ori", "xor": "arith.xori",
-    "max": "arith.maxsi", "min": "arith.minsi", "umax": "arith.maxui", "umin": "arith.minui", "fadd": "arith.addf",
-    "fsub": "arith.subf", "fmax": "arith.maxnumf", "fmin": "arith.minnumf",
-}
-
-
-def _ordering(node: Node, name: str = "ordering") -> str:
-    code = node.attributes.get(name, 2)
-    order = {0: "not_atomic", 1: "unordered", 2: "monotonic", 4: "acquire", 5: "release", 6: "acq_rel", 7: "seq_cst"}
-    return order.get(code, "monotonic") if isinstance(code, int) else str(code)
-
-
-@op("llvm.atomicrmw")
-def _atomicrmw(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
-    from kc.agents.execution.grid.scalars import SCALARS
-
-    code = node.attributes["bin_op"]
-    name = _RMW[code] if isinstance(code, int) and code < len(_RMW) else str(code)
-    if name != "xchg" and name not in _RMW_OPS:
-        raise ExecutionError("unsupported", f"llvm.atomicrmw {name} at {node.place}", node.name)
-    combine = (lambda a, b: b) if name == "xchg" else (lambda a, b: SCALARS[_RMW_OPS[name]](node, a, b))
-    return update(warp, node, warp.spread(values[0]), warp.spread(values[1]), _scalar(node.operand_types[1]), combine,
-                  mask, _ordering(node))
-
-
-@op("llvm.cmpxchg")
-def _cmpxchg(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[Any, ...]:
-    expected, new = warp.spread(values[1]), warp.spread(values[2])
-    kind = _scalar(node.operand_types[1])
-    old = np.zeros(warp.lanes, kind.dtype)
-    for lane in np.flatnonzero(mask):
-
-        def swap(a: Array, b: Array, wanted: Any = expected[lane]) -> Array:
-            return np.where(a == wanted, b, a)
-
-        only = np.arange(warp.lanes) == lane
-        ordering = _ordering(node, "success_ordering")
-        old[lane] = update(warp, node, warp.spread(values[0]), new, kind, swap, only, ordering)[lane]
-    return old, old == expected
-
-
-def _scalar(kind: Type) -> Type:
-    """As the element of a memref, which is what ``load_at`` asks for."""
-    return Type(kind.form, kind.text, kind.dtype, element=kind.element, lanes=_extents(kind))
-
-
-def shared_name(symbol: str, block: int) -> str:
-    """What a shared region is called in messages."""
-    return f"shared @{symbol} of block {block}"
-
-
-__all__ = ["SHARED", "STORAGE", "View", "load_at", "new_view", "store_at", "update"]

@@ -8,8 +8,9 @@ import numpy as np
 
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.nodes import Node
+from kc.agents.execution.grid.registry import op
 from kc.agents.execution.grid.scalars import SCALARS
-from kc.agents.execution.grid.storage import beyond, load_at, op, store_at
+from kc.agents.execution.grid.storage import beyond, load_at, store_at
 
 if TYPE_CHECKING:
     from kc.agents.execution.grid.warp import Warp
