@@ -20,7 +20,7 @@ class Case:
     """Original and proposal, both parsed and verified.
 
     ``level``: where the proposal stands; ``same_level``: whether the original stands there too; ``assumes``, ``guard``:
-    those of the proposal.
+    those of the proposal; ``ours``: whether kc's own schedules made the text.
     """
 
     original: ir.Module
@@ -30,6 +30,7 @@ class Case:
     assumes: tuple[str, ...] = ()
     guard: str | None = None
     same_level: bool = True
+    ours: bool = False
 
     @functools.cached_property
     def original_ops(self) -> frozenset[str]:

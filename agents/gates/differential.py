@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -26,7 +27,9 @@ _FEW, _MANY = 2, 12
 #: bytes that a call may hold beyond its arguments and results: in all, and times the bytes of those
 _SLACK, _SHARE = 64 << 20, 64
 #: calls that are made before anybody looks whether to go on; results that differ and are judged at once
-_CHUNKS, _SOON = (8, 24, 64), 12
+_CHUNKS, _SOON = (8, 16, 16, 32, 64), 12
+#: calls that are made however long they take, and those of them that are made twice
+_LEAST, _FEWEST = 40, 8
 #: what fills memory that nobody wrote, when something is read from there
 _POISONS = (0x00, 0xA5, 0xFF, 0x7F, 0x3F, 0x80, 0x01)
 #: the policy under which a proposal is compared with itself
@@ -84,13 +87,15 @@ class Tester:
     # ---- whole tests
 
     def trial(
-        self, planned: Sequence[Planned], large: Sequence[Planned], again: Sequence[int]
+        self, planned: Sequence[Planned], large: Sequence[Planned], again: Sequence[int], seconds: float
     ) -> tuple[Failure | None, list[Outcome | None]]:
         """The first failure over ``planned`` and ``large``, and the original's outcomes of these.
 
         The calls of ``planned`` named in ``again`` are made twice, the second time in another order, over other
-        memory: the proposal must give the same bits.
+        memory: the proposal must give the same bits. ``seconds``: calls beyond the first ``_LEAST`` are left out when
+        they would take longer.
         """
+        start = time.monotonic()
         outcomes: list[Outcome | None] = []
         results: Results = []
         doubts: list[Doubt] = []
@@ -102,10 +107,15 @@ class Tester:
                 failure, doubts = self._judge(doubts), []
             if failure is not None:
                 return failure, outcomes
+            if len(outcomes) >= _LEAST and time.monotonic() - start > seconds:
+                break
         if all(outcome is None for outcome in outcomes):
             raise InputError("the original ends no call well: its contract allows inputs that it cannot take")
         failure = self._judge(doubts)
-        return failure or self._again(planned, list(again), outcomes, results), outcomes
+        order = [k for k in again if k < min(len(outcomes), len(planned))]
+        spent = (time.monotonic() - start) / max(1, len(outcomes))
+        order = order[: max(_FEWEST, int(seconds / max(spent, 1e-6)))]
+        return failure or self._again(planned, order, outcomes, results), outcomes
 
     def watched(
         self, planned: Sequence[Planned], outcomes: Sequence[Outcome | None], orders: Sequence[Order]

@@ -14,15 +14,17 @@ from kc.agents.gates.reasons import Rejection
 from kc.errors import InputError
 
 #: ordinary calls by level: an interpreter is slower
-_CALLS = {"stablehlo": 110, "torch": 60, "gpu": 60}
+_CALLS = {"stablehlo": 110, "torch": 60, "gpu": 36}
 _USUAL = 240
+#: seconds of ordinary calls, unless a budget is given
+_SECONDS = 30.0
 #: of the ordinary calls, these first ones are made twice, and every fourth after them
 _AGAIN = 48
 #: calls under instrumentation, and the most elements that one may have
 _INSTRUMENTED, _SMALL = 32, 1 << 11
 #: calls at the upper ends of the sizes
 _LARGE = 6
-#: an interpreter has no memory of its own: a few calls made twice are enough
+#: of interpreted runs, which see every access or have no memory, a few made twice are enough
 _INTERPRETED = 8
 
 
@@ -70,21 +72,22 @@ def test(setting: Setting) -> Report:
 def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[int]) -> tuple[Failure | None, float]:
     level = setting.proposal.level
     most = _CALLS.get(setting.original.level, _USUAL)
-    if setting.budget is not None:
-        most = max(40, min(most, int(most * setting.budget / 5)))
+    seconds = _SECONDS if setting.budget is None else setting.budget
     planner = Planner(drawer, setting.original.reading, integers)
     planned = [_guarded(p) for p in planner.plan(most)]
     if not planned:
         raise InputError("no sizes are allowed by the contract and the guard")
     again = [k for k in range(len(planned)) if k < _AGAIN or k % 4 == 0]
-    if level == "stablehlo":
+    if level in ("stablehlo", "gpu"):
         again = again[:_INTERPRETED]
-    failure, outcomes = tester.trial(planned, [_guarded(p) for p in planner.large(_LARGE)], again)
+    failure, outcomes = tester.trial(planned, [_guarded(p) for p in planner.large(_LARGE)], again, seconds)
     if failure is not None:
         return failure, 0.0
     start = time.perf_counter()
     if level in ("linalg", "loops", "gpu"):
-        chosen = _chosen(planned, outcomes)
+        chosen = _chosen(planned[: len(outcomes)], outcomes)
+        if level == "gpu":  # there every run sees every access
+            chosen = chosen[:_INTERPRETED]
         orders: tuple[Order, ...] = ("reversed", "interleaved") if setting.proposal.reading.parallel else ()
         failure = tester.watched([planned[k] for k in chosen], [outcomes[k] for k in chosen], orders)
     return failure, time.perf_counter() - start

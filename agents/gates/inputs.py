@@ -15,7 +15,7 @@ from kc.agents.facts import Fact, parse_fact
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Shapes, Sizes
-from kc.agents.gates.values import BOOLEAN_MANNERS, Array, Floats, Integers, booleans, is_float, to
+from kc.agents.gates.values import BOOLEAN_MANNERS, Array, Floats, Integers, booleans, is_float, limits, to
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +53,16 @@ class Drawer:
         for fact in original.contract.known:
             if fact.argument >= 0:
                 self._facts.setdefault(fact.argument, []).append(fact)
+
+    def constants(self, number: int, most: int) -> Sequence[float]:
+        """The first few constants of the texts that an argument can hold, those that are compared first."""
+        dtype, contract = self._original.arguments[number].dtype, self.contract(number)
+        if is_float(dtype):
+            return [c for c in self._floats if self.policy.legal(c) is not None and abs(c) < limits(dtype)[0]][:most]
+        if dtype == np.bool_ or dtype.kind not in "iu":
+            return []
+        low, high = contract.range or integer_limits(dtype)
+        return [c for c in self._integers if low <= c <= high][:most]
 
     def bound(self, number: int) -> bool:
         """Whether the elements of an argument depend on each other, by a fact such as ``unique``."""

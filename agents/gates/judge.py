@@ -132,6 +132,7 @@ class _Trial:
             level == self.level,
             proposal.assumes,
             proposal.guard,
+            proposal.kind == "schedule",
             limits=sandbox.Limits(step=10.0, wall=60.0),
         )
         found: Any = None

@@ -34,6 +34,8 @@ _MIXED = ("normal", "scattered", "rows", "one_row")
 #: values of scalar floats (and of tiny arrays), each with ordinary and with special values elsewhere
 _SCALARS = (0.0, 1.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 2.0, 0.5, 1e-40, 3.0)
 _TINY = 4
+#: constants of each of two arguments that are tried in pairs
+_PAIRED = 6
 #: most calls that sweep through all values of a small type
 _SWEEPS = 96
 #: with rounding free, sums of several values near the largest overflow in one order and not in another: one value only
@@ -86,7 +88,7 @@ class Planner:
         parts = [self._of_sizes(self._sizes), self._of_values()]
         if self._has_integers:
             parts.append(self._of_integers())
-        parts.append(self._of_scalars())
+        parts += [self._of_scalars(), self._of_pairs()]
         yield from _in_turns(parts)
         yield from self._of_sizes(every(self._drawer.shapes, self._sizes))
         yield from self._at_the_top()
@@ -134,6 +136,25 @@ class Planner:
                     legal, flat.dtype
                 )
                 arrays[number] = flat.reshape(arrays[number].shape)
+                yield dataclasses.replace(planned, call=Call(tuple(arrays)))
+
+    def _of_pairs(self) -> Iterator[Planned]:
+        """Each pair of constants of the texts at one place of two arguments of the same shape."""
+        numbers = [k for k in range(len(self._original.arguments)) if not self._drawer.bound(k)]
+        pools = {k: self._drawer.constants(k, _PAIRED) for k in numbers if not self._drawer.contract(k).out}
+        for one, other in itertools.combinations([k for k, pool in pools.items() if pool], 2):
+            pairs = list(itertools.product(pools[one], pools[other]))
+            while pairs:
+                planned = self._call(self._next(), "normal", f"pairs of constants in arguments {one} and {other}")
+                arrays = list(planned.call.arguments)
+                size = arrays[one].size
+                if arrays[one].shape != arrays[other].shape or size == 0:
+                    break
+                taken, pairs = pairs[:size], pairs[size:]
+                for number, values in zip((one, other), zip(*taken, strict=True), strict=True):
+                    flat = arrays[number].reshape(-1).copy()
+                    flat[: len(values)] = to(values, flat.dtype)
+                    arrays[number] = flat.reshape(arrays[number].shape)
                 yield dataclasses.replace(planned, call=Call(tuple(arrays)))
 
     def _at_the_top(self) -> Iterator[Planned]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,8 @@ class Reading:
 
     ``integers``, ``floats``: constants in it, those that are compared with something first. ``parallel``: whether an
     order of iterations is left open. ``bits``: significant bits of the coarsest float type in which it computes (0: no
-    float arithmetic). ``ops``: number of ops.
+    float arithmetic). ``ops``: number of ops. ``work``: a guess at the scalar operations of one run where
+    shapes are static.
     """
 
     arguments: tuple[Kind, ...]
@@ -61,6 +63,7 @@ class Reading:
     parallel: bool = False
     bits: int = 0
     ops: int = 0
+    work: int = 0
 
 
 def read(module: ir.Module) -> Reading:
@@ -74,9 +77,10 @@ def read(module: ir.Module) -> Reading:
     signature = Signature.of(module)
     integers: Counter[int] = Counter()
     floats: Counter[float] = Counter()
-    parallel, bits, ops = False, 0, 0
+    parallel, bits, ops, work = False, 0, 0, 0
     for op in walk(module.operation):
         ops += 1
+        work += _work(op)
         parallel = parallel or op.name in _PARALLEL or op.name.startswith("omp.")
         bits = min(bits or 99, _bits(op)) if _bits(op) else bits
         weight = 1
@@ -98,6 +102,7 @@ def read(module: ir.Module) -> Reading:
         parallel,
         bits if bits < 99 else 0,
         ops,
+        work,
     )
 
 
@@ -111,6 +116,25 @@ def _grouped(contract: Contract, signature: Signature, expanded: bool) -> Contra
             at += kind.words
         arguments = tuple(arguments[first] if first < len(arguments) else ArgumentContract() for first in firsts)
     return dataclasses.replace(contract, arguments=arguments)
+
+
+def _work(op: ir.Operation) -> int:
+    """A guess at the scalar operations of one op on static tensors."""
+    results = [_elements(str(result.type)) for result in op.results]
+    operands = [_elements(str(operand.type)) for operand in op.operands]
+    if op.name in ("stablehlo.dot_general", "stablehlo.dot") and results and len(operands) == 2:
+        return int((results[0] * operands[0] * operands[1]) ** 0.5)
+    if op.name == "stablehlo.convolution" and results and len(operands) == 2:
+        return results[0] * max(1, operands[1] // 8)
+    if op.name == "stablehlo.reduce_window" and results:
+        windows = re.findall(r"window_dimensions = array<i64: ([\d, ]+)>", str(op))
+        return results[0] * math.prod(int(n) for n in windows[0].split(",")) if windows else results[0]
+    return max([*results, *operands], default=1)
+
+
+def _elements(kind: str) -> int:
+    match = re.match(r"tensor<((?:\d+x)+)", kind)
+    return math.prod(int(n) for n in match[1].split("x")[:-1]) if match else 1
 
 
 def _bits(op: ir.Operation) -> int:

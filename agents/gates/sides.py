@@ -21,6 +21,8 @@ from kc.errors import InputError
 STEP, TIMES = 1.5, 50.0
 #: CPU seconds of a call of the original, and of its run in higher precision
 _TRUSTED = 20.0
+#: scalar operations of a StableHLO region up to which its interpreter runs it, and kc's road beyond
+_INTERPRETED = 1 << 17
 #: calls in which the original may die before it is given up
 _LOST = 8
 
@@ -52,7 +54,8 @@ class Sides:
             self.form = form  # type: ignore[assignment]
             self._engine = "road" if original.level == "stablehlo" else None  # rounds as the lower levels do
         elif original.level == "stablehlo":
-            self._engine = engine(original.text, proposal.text)
+            much = max(original.reading.work, proposal.reading.work) > _INTERPRETED
+            self._engine = "road" if much else engine(original.text, proposal.text)
         self._roles = roles(original.reading)
         self._alignments = alignments(original.reading)
         self._original = Lane(lambda calls: self._start(original, calls, self._checks(_TRUSTED), _TRUSTED))

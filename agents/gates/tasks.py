@@ -61,7 +61,7 @@ def read_original(text: str) -> Iterator[Any]:
 
 
 def inspect(
-    original_text: str, text: str, level: str, same_level: bool, assumes: tuple[str, ...], guard: str | None
+    original_text: str, text: str, level: str, same_level: bool, assumes: tuple[str, ...], guard: str | None, ours: bool
 ) -> Iterator[Any]:
     """Static gates over a proposal: ``("passed", gate, seconds)`` each, then ``("reading", Reading)`` or Rejection."""
     from kc.agents.contract import Contract
@@ -81,7 +81,7 @@ def inspect(
         return
     yield "passed", "parse", time.perf_counter() - start
     yield "passed", "verify", 0.0
-    case = Case(original, proposal, level, Contract.of(main), assumes, guard, same_level)
+    case = Case(original, proposal, level, Contract.of(main), assumes, guard, same_level, ours)
     for name, gate in static_gates():
         start = time.perf_counter()
         found = gate(case)
@@ -141,7 +141,7 @@ def warm() -> None:
 
     for level, text, calls in warming.samples():
         list(read_original(text))
-        list(inspect(text, text, level, True, (), None))
+        list(inspect(text, text, level, True, (), None, False))
         list(execute(text, level, calls, Checks(), "cpu", False))
         if level != "stablehlo":
             list(execute(text, level, calls, Checks(instrument=True), "cpu", False))

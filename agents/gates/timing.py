@@ -102,13 +102,15 @@ def check(
         return Timing("timing.clock", f"the proposal reads a clock: '{found[0]}'", culprit="proposal")
     try:
         drawn = prepare.arguments(original, sizes)
-        baseline = prepare.build(original, level, target)
+        lower = bool(text) and proposal_level not in (None, level) and level in prepare.TENSORS
+        baseline = _placed(original, None, target) if lower else prepare.build(original, level, target)
     except (KcError, RuntimeFailure, ValueError) as error:
         return Timing("timing.unsupported", f"the original cannot be timed: {error}", culprit="original")
     try:
-        theirs = drawn if not text else prepare.destinations(drawn, text)
-        made = prepare.build(text, proposal_level or level, target) if text else proposal
-        assert not isinstance(made, str)
+        if isinstance(proposal, str):
+            made = _placed(original, (text, str(proposal_level)), target) if lower else prepare.build(text, level, target)
+        else:
+            made = proposal
     except (KcError, RuntimeFailure, ValueError) as error:
         return Timing("timing.unsupported", f"the proposal cannot be timed: {error}", culprit="proposal")
     device = None if target.partition(":")[0] == "cpu" else 0
@@ -118,15 +120,15 @@ def check(
         except RuntimeFailure as error:
             return Timing("timing.unsupported", f"no device to time on: {error}")
         job = Job(
-            Program(paths[0], drawn), Program(paths[1], theirs), seed=seed, device=device, seconds=seconds,
+            Program(paths[0], drawn), Program(paths[1], drawn), seed=seed, device=device, seconds=seconds,
             threads=len(os.sched_getaffinity(0)), flush=2 * limits.cache_bytes,
             memory=MEMORY if device is None else None,  # CUDA reserves more addresses than any machine has bytes
         )
-        work = least_work.least_work(original, drawn)
-        first = judge(measure(job), work, limits, minimum=minimum, device=device)
+        work, at = least_work.least_work(original, drawn), prepare.named_sizes(original, drawn)
+        first = judge(measure(job), work, limits, minimum=minimum, device=device, sizes=at)
         if not first.passed:
             return first
-        second = judge(measure(job), work, limits, minimum=minimum, device=device)
+        second = judge(measure(job), work, limits, minimum=minimum, device=device, sizes=at)
     if not second.passed:
         return dataclasses.replace(second, message=f"not confirmed by a second measurement: {second.message}")
     return min(first, second, key=Timing.speedup)
@@ -139,9 +141,11 @@ def judge(
     *,
     minimum: float = MINIMUM,
     device: int | None = None,
+    sizes: Mapping[str, int] | None = None,
     again: bool = True,
 ) -> Timing:
-    """What a measurement means. ``again``: look at this machine once more before a time is called impossible."""
+    """What a measurement at ``sizes`` means. ``again``: look at this machine once more before calling a time impossible.
+    """
     if measured.reason is not None:
         return Timing(f"timing.{measured.reason}", measured.message, culprit=measured.culprit)
     floor = limits.floor_us(work.input_bytes + measured.result_bytes, work.operations)
@@ -151,10 +155,11 @@ def judge(
         "original_us": times["original"], "proposal_us": times["proposal"], "speedup": found.value,
         "interval": [found.low, found.high], "confidence": found.confidence, "roofline_us": floor,
         "rounds": found.pairs, "calls": measured.calls, "machine": limits.name,
+        "sizes": dict(sizes or {}),
     }
     if times["proposal"] < floor:
         if again and device is None:
-            return judge(measured, work, machine(again=True), minimum=minimum, again=False)
+            return judge(measured, work, machine(again=True), minimum=minimum, sizes=sizes, again=False)
         message = f"{times['proposal']:.3g} µs is below the roofline floor of {floor:.3g} µs on {limits.name}"
         return Timing("timing.impossible", message, figures, "proposal")
     shown = f"{found.value:.3f} times as fast, 95 % interval {found.low:.3f} to {found.high:.3f}, {found.pairs} rounds"
@@ -165,6 +170,16 @@ def judge(
     if found.value < minimum:
         return Timing("timing.small", f"{shown}; at least {minimum:g} counts", figures, "proposal")
     return Timing(None, shown, figures)
+
+
+def _placed(region: str, answer: tuple[str, str] | None, target: str) -> Artifact:
+    """A region as a program, computed by itself or by an answer (its text and level) as it would be in a program."""
+    from kc.agents.realize.building import build
+    from kc.agents.realize.realized import Realized
+
+    realized = None if answer is None else Realized(answer[1], answer[0], answer=answer[0])
+    made = build(region, realized, target)
+    return made.manifest, made.files
 
 
 def _device_code(proposal: str | Artifact) -> list[str]:

@@ -231,6 +231,13 @@ class Floats:
         top = limits(dtype)[1] * float(rng.choice([1.0, 4.0, 1024.0]))
         return np.where(rng.random(shape) < 0.7, rng.uniform(-top, top, shape), rng.standard_normal(shape))
 
+    def roots(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """Values whose squares lie about the smallest normal number."""
+        if self._narrow:
+            return rng.standard_normal(shape)
+        middle = math.log2(limits(dtype)[1]) / 2
+        return rng.choice([-1.0, 1.0], shape) * np.exp2(rng.uniform(middle - 8, middle + 2, shape))
+
     def near_largest(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Within a few powers of two of the largest number, where such numbers may occur."""
         if not self._huge:
@@ -291,6 +298,10 @@ class Floats:
         pool = self._neighbours(dtype)
         made = rng.standard_normal(shape)
         return np.where(rng.random(shape) < 0.6, rng.choice(pool, shape), made) if pool else made
+
+    def only_constants(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """Nothing but the constants that are compared with something."""
+        return rng.choice(self._constants[:6] or [0.5, 2.0], shape)
 
     def one_constant(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         pool = self._neighbours(dtype)
@@ -358,6 +369,7 @@ _ROW_MANNERS = (
     "zeros_and_positives",
     "lowest",
     "highest",
+    "roots",
 )
 
 
