@@ -38,16 +38,19 @@ def schedule(region: Source, proposal: Proposal, level: str, target: str) -> Rea
     if space is None:
         raise RealizeError("level", "level.schedule", f"no schedule of target '{target}' fits this region")
     chosen = space.point(proposal.knobs)
-    text = implementation(space.kernel, chosen)
-    gpu = target.partition(":")[0] == "nvptx"
-    return Realized("gpu" if gpu else "loops", text, answer=text, needs="gpu" if gpu else "cpu", notes=(str(chosen),))
+    shown, answer = implementation(space.kernel, chosen)
+    if target.partition(":")[0] == "nvptx":
+        return Realized("gpu", shown, answer=answer, needs="gpu", notes=(str(chosen),))
+    return Realized("loops", shown, answer=answer, notes=(str(chosen),))
 
 
-def implementation(kernel: Any, chosen: Any) -> str:
-    """The module with ``@main`` on buffers that the schedule ``chosen`` builds for ``kernel`` (named ``main``)."""
+def implementation(kernel: Any, chosen: Any) -> tuple[str, str]:
+    """The module with ``@main`` on buffers that the schedule ``chosen`` builds for ``kernel`` (named ``main``): as plain
+    IR, and with the marks by which later passes know a schedule's work."""
     from kc.bindings import ir
     from kc.context import make_context
     from kc.pass_manager import run_pipeline
+    from kc.rewrite import walk_ops
 
     context = make_context(dialects=_DIALECTS)
     with context, ir.Location.unknown(context):
@@ -60,4 +63,9 @@ def implementation(kernel: Any, chosen: Any) -> str:
     ir.SymbolTable.set_symbol_name(main, "main")
     with context:
         ir.SymbolTable.set_visibility(main, "public")
-    return str(module)
+    marked = str(module)
+    for function in walk_ops(module.operation, "func.func"):
+        for name in ("kc.impl", "no_inline"):
+            if name in function.attributes:
+                del function.attributes[name]
+    return str(module), marked
