@@ -107,10 +107,12 @@ def check(
     except (KcError, RuntimeFailure, ValueError) as error:
         return Timing("timing.unsupported", f"the original cannot be timed: {error}", culprit="original")
     try:
-        if isinstance(proposal, str):
-            made = _placed(original, (text, str(proposal_level)), target) if lower else prepare.build(text, level, target)
-        else:
+        if not isinstance(proposal, str):
             made = proposal
+        elif lower:
+            made = _placed(original, (text, str(proposal_level)), target)
+        else:
+            made = prepare.build(text, proposal_level or level, target)
     except (KcError, RuntimeFailure, ValueError) as error:
         return Timing("timing.unsupported", f"the proposal cannot be timed: {error}", culprit="proposal")
     device = None if target.partition(":")[0] == "cpu" else 0
@@ -144,7 +146,9 @@ def judge(
     sizes: Mapping[str, int] | None = None,
     again: bool = True,
 ) -> Timing:
-    """What a measurement at ``sizes`` means. ``again``: look at this machine once more before calling a time impossible.
+    """What a measurement at ``sizes`` means.
+
+    ``again``: look at this machine once more before a time is called impossible.
     """
     if measured.reason is not None:
         return Timing(f"timing.{measured.reason}", measured.message, culprit=measured.culprit)

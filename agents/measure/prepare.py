@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kc.agents.contract import ArgumentContract, Contract
+from kc.agents.contract import Contract
 from kc.agents.measure.inputs import ALIGNMENT, Argument
 from kc.errors import InputError
 from kc.runtime import dtypes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Artifact = tuple[Mapping[str, Any], Mapping[str, bytes]]
 
 #: levels of which kc makes a program whose arguments and results are tensors
-_TENSORS = ("torch", "stablehlo", "linalg")
+TENSORS = ("torch", "stablehlo", "linalg")
 #: bytes of all arguments, and product of all named sizes, up to which named sizes are doubled
 TYPICAL_BYTES = 4 << 20
 TYPICAL_VOLUME = 1 << 27
@@ -33,7 +33,7 @@ def build(text: str, level: str, target: str = "cpu") -> Artifact:
     """
     from kc import api
 
-    if level in _TENSORS:
+    if level in TENSORS:
         made = api.compile(text, target)
         return made.manifest, made.files
     if level != "loops":
@@ -76,18 +76,15 @@ def arguments(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Argume
     return tuple(made)
 
 
-def destinations(drawn: Sequence[Argument], text: str) -> tuple[Argument, ...]:
-    """The arguments of a proposal that stands at a lower level: ``drawn``, and buffers after them in place of results.
-
-    Raises InputError for a buffer of unknown size.
-    """
-    module, made = parse(text), list(drawn)
-    for number, kind in enumerate(inputs(entry(module))[len(drawn) :], len(drawn)):
-        dims = _dims(kind, Contract(arguments=(ArgumentContract(),) * (number + 1)), number)
-        if any(isinstance(d, str) for d in dims):
-            raise InputError(f"the size of the proposal's argument {number} ({kind}) is not known")
-        made.append(Argument(element(kind), tuple(d for d in dims if isinstance(d, int)), "out"))
-    return tuple(made)
+def named_sizes(text: str, drawn: Sequence[Argument]) -> dict[str, int]:
+    """The extents that open dimensions of ``@main`` have in ``drawn``, by name."""
+    module = parse(text)
+    main = entry(module)
+    contract, found = Contract.of(main), {}
+    for number, (kind, argument) in enumerate(zip(inputs(main), drawn, strict=True)):
+        pairs = zip(_dims(kind, contract, number), argument.shape, strict=True)
+        found.update({name: extent for name, extent in pairs if isinstance(name, str)})
+    return found
 
 
 def typical(

@@ -64,6 +64,7 @@ def test_quicker_loops_pass() -> None:
     assert found.passed, found
     assert found.figures is not None
     assert found.figures["speedup"] > 1.5 and found.figures["interval"][0] > 1
+    assert found.figures["sizes"] == {"N": 65536}
     assert found.figures["roofline_us"] < found.figures["proposal_us"] < found.figures["original_us"]
 
 
