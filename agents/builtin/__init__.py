@@ -60,14 +60,15 @@ def _options(cls: Any, text: str, name: str) -> dict[str, Any]:
     except PipelineError as error:
         raise InputError(f"options of agent '{name}': {error.message}") from None
     for option in given:
-        if option.key not in known:
-            near = difflib.get_close_matches(option.key, known, 1)
+        key = option.key.replace("_", "-")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
             raise InputError(f"agent '{name}' has no option '{option.key}'; {hint}")
         try:
-            values[option.key.replace("-", "_")] = _value(option.value, known[option.key])
+            values[key.replace("-", "_")] = _value(option.value, known[key])
         except ValueError:
-            wants = getattr(known[option.key], "__name__", str(known[option.key]))
+            wants = getattr(known[key], "__name__", str(known[key]))
             raise InputError(f"option '{option.key}' of agent '{name}' wants {wants}, not {option.value!r}") from None
     return values
 

@@ -167,7 +167,7 @@ def _apply_pdl(module: ir.Module, pattern: str) -> None:
 
 
 def _adapt(function: Callable[..., bool]) -> Callable[[Any, Any, Any], bool]:
-    return lambda rewriter, results, values: function(*values)
+    return lambda rewriter, results, values: not function(*values)  # true means failure, as of a pattern
 
 
 def _element(value: Any) -> str:

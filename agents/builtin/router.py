@@ -89,10 +89,8 @@ class RouterAgent(Agent):
         if observation.target.partition(":")[0] != "cpu":
             yield _keep(f"left alone: nothing can be measured here for target '{observation.target}'")
             return
-        kernel = observation.level == "linalg" and observation.kind != "function"
         try:
-            worker = Worker(observation.ir, observation.target, {}, level=observation.level, kernel=kernel,
-                            threads=self.threads)
+            worker = Worker(observation.ir, observation.target, {}, level=observation.level, threads=self.threads)
         except WorkerError as error:
             yield _keep(f"left alone: it cannot be measured ({error.message})")
             return

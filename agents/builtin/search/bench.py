@@ -23,15 +23,13 @@ class WorkerError(CompileError):
 class Worker:
     """A process that measures proposals for one region. ``threads``: of the runtime, 0 for all; a context manager.
 
-    ``kernel``: whether the region is a kernel in destination-passing form. ``default_us``: of a call of the region as
-    the compiler makes it. Raises WorkerError when not even that can be measured.
+    ``default_us``: of a call of the region as the compiler makes it. Raises WorkerError when not even that can be
+    measured.
     """
 
-    def __init__(self, ir: str, target: str, sizes: dict[str, int], *, level: str = "linalg", kernel: bool = True,
-                 threads: int = 0, seed: int = 0):
-        self._open = {
-            "do": "open", "ir": ir, "level": level, "target": target, "sizes": sizes, "seed": seed, "kernel": kernel,
-        }
+    def __init__(self, ir: str, target: str, sizes: dict[str, int], *, level: str = "linalg", threads: int = 0,
+                 seed: int = 0):
+        self._open = {"do": "open", "ir": ir, "level": level, "target": target, "sizes": sizes, "seed": seed}
         self.default_us = 0.0
         self._threads = threads
         self._process: subprocess.Popen[bytes] | None = None

@@ -27,12 +27,12 @@ MOST_CALLS = 2000
 
 
 class Bench:
-    """One region: its arguments and the default's program. ``kernel``: whether it is a kernel, see ``_as_kernel``."""
+    """One region: its arguments and the default's program."""
 
-    def __init__(self, ir: str, level: str, target: str, sizes: dict[str, int], seed: int, kernel: bool):
+    def __init__(self, ir: str, level: str, target: str, sizes: dict[str, int], seed: int):
         from kc.agents.realize import build
 
-        self.ir, self.level, self.target = _as_kernel(ir) if kernel else ir, level, target
+        self.ir, self.level, self.target = ir, level, target
         self._random = random.Random(seed)
         described = arguments(ir, sizes)
         self.arrays = draw(described, seed)
@@ -72,19 +72,6 @@ class Bench:
         return times
 
 
-def _as_kernel(text: str) -> str:
-    """The module with ``@main`` marked as a kernel in destination-passing form, which it is if it has a schedule."""
-    from kc.bindings import ir
-    from kc.context import make_context, parse_module
-
-    module = parse_module(text, make_context())
-    with module.context:
-        for op in module.body.operations:
-            if "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value == "main":
-                op.attributes["kc.kernel"] = ir.UnitAttr.get()
-    return str(module)
-
-
 def _time(run: Callable[[], Any], calls: int) -> float:
     clock = time.process_time if os.environ.get("KC_NUM_THREADS") == "1" else time.perf_counter
     began = clock()
@@ -116,8 +103,7 @@ def main() -> int:
         answer: dict[str, Any]
         try:
             if command["do"] == "open":
-                names = ("ir", "level", "target", "sizes", "seed", "kernel")
-                bench = Bench(*(command[name] for name in names))
+                bench = Bench(*(command[name] for name in ("ir", "level", "target", "sizes", "seed")))
                 answer = {"shapes": bench.shapes, "calls": bench.calls, "us": 1e6 * bench.once}
             else:
                 assert bench is not None
