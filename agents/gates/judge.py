@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, cast
 
-from kc.agents.gates import sandbox
+from kc.agents.gates import sandbox, torch_level
 from kc.agents.gates.reasons import Rejection
 from kc.agents.protocol import Gate, Proposal, ProtocolError, Verdict
 from kc.errors import InputError
@@ -35,13 +35,19 @@ def judge(
     from kc.levels import level_named
 
     level_named(level)
+    from_torch = level == torch_level.LEVEL
+    above = original
+    if from_torch:
+        original, level = torch_level.original_below(original), torch_level.BELOW
     trial = _Trial(original, level, target, seed, budget)
     trial.read_original()
     try:
         made = proposal if isinstance(proposal, Proposal) else Proposal.from_json(_stripped(proposal))
     except ProtocolError as error:
         return trial.rejected(Rejection("parse.message", str(error)))
-    found = trial.run(made, timing)
+    below = torch_level.proposal_below(above, made) if from_torch else made
+    trial.ours = below is not made
+    found = below if isinstance(below, Rejection) else trial.run(below, timing)
     return trial.rejected(found) if found is not None else trial.accepted()
 
 
@@ -53,6 +59,8 @@ class _Trial:
     """One judgement under way: what was passed, what it took."""
 
     def __init__(self, original: str, level: str, target: str, seed: int | None, budget: float | None):
+        #: whether kc's own road made the text of the proposal
+        self.ours = False
         self.original, self.level, self.target = original, level, target
         self.seed = secrets.randbits(64) if seed is None else seed
         self.budget = budget
@@ -132,7 +140,7 @@ class _Trial:
             level == self.level,
             proposal.assumes,
             proposal.guard,
-            proposal.kind == "schedule",
+            self.ours or proposal.kind == "schedule",
             limits=sandbox.Limits(step=10.0, wall=60.0),
         )
         found: Any = None
