@@ -53,9 +53,10 @@ class Reduction:
 
     def _round(self) -> bool:
         before = self.case.size
-        self._chunks(edits.count_results, lambda numbers, _: edits.without_results(numbers), ("",))
         self._chunks(edits.count_functions, edits.without_functions, MODES)
         self._chunks(edits.count_ops, edits.without_ops, MODES)
+        # behind the ops: what has no result is dead, and a pass that drops dead code would no longer see it
+        self._chunks(edits.count_results, lambda numbers, _: edits.without_results(numbers), ("",))
         self._each(edits.count_ops, edits.unwrapped)
         self._edit(edits.without_unused_arguments())
         self._chunks(edits.count_attributes, lambda numbers, _: edits.without_attributes(numbers), ("",))
