@@ -21,6 +21,7 @@ MOST_CALLS = 64
 #: bytes of all arguments of one window
 MOST_BYTES = 64 << 20
 LEAST_ROUNDS, MOST_ROUNDS = 9, 61
+PATIENCE = 6.0
 #: rounds before those that count: first touches, lazy loading, clocks that rise
 WARM_UP = 2
 #: CPU time outside of a window that is nobody's fault: so many ns, and a share of the CPU time of the window
@@ -52,7 +53,8 @@ class Program:
 @dataclasses.dataclass(frozen=True)
 class Job:
     """What to measure. ``device``: number of a GPU, None for the CPU; ``flush``: bytes that are written before each
-    window to empty the caches; ``memory``: limit of a process in bytes; ``seconds``: for everything together."""
+    window to empty the caches; ``memory``: limit of a process in bytes; ``seconds``: for everything together, but
+    the least number of rounds is waited for ``PATIENCE`` times as long."""
 
     original: Program
     proposal: Program
@@ -124,7 +126,8 @@ class _Rounds:
 
     def __init__(self, job: Job, sides: Mapping[str, Side]):
         self._job, self._sides = job, sides
-        self._deadline = time.monotonic() + job.seconds
+        self._soon = time.monotonic() + job.seconds
+        self._deadline = time.monotonic() + PATIENCE * job.seconds
         # Whoever proposes cannot know what will be drawn, not even with the source of this file.
         self._random = random.Random(secrets.randbits(128) if job.seed is None else job.seed)
         self._result_bytes = 0
@@ -144,9 +147,9 @@ class _Rounds:
         for _ in range(WARM_UP):
             self._round(calls)
         spent = (time.monotonic() - began) / WARM_UP
-        rounds = min(MOST_ROUNDS, int((self._deadline - time.monotonic()) * 0.8 / spent))
-        if rounds < LEAST_ROUNDS:
-            fit = f"{LEAST_ROUNDS} rounds of {spent:.2g} s do not fit in {job.seconds:g} s"
+        rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, int((self._soon - time.monotonic()) * 0.8 / spent)))
+        if time.monotonic() + 2 * LEAST_ROUNDS * spent > self._deadline:
+            fit = f"{LEAST_ROUNDS} rounds of {spent:.2g} s do not fit in {PATIENCE * job.seconds:g} s"
             raise _Problem("time", fit, "original")
         for windows in self._windows.values():
             windows.clear()

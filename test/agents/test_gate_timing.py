@@ -17,6 +17,7 @@ func.func @main(%x: memref<?xf32> {kc.dims = ["N"]}, %y: memref<?xf32> {kc.dims 
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
+  %c9 = arith.constant 9 : index
   %n = memref.dim %x, %c0 : memref<?xf32>
 """
 ONCE = HEAD + """
@@ -28,10 +29,10 @@ ONCE = HEAD + """
   return
 }
 """
-#: the same, computed three times over (the loop's bound is read from memory, so that LLVM does not see it)
+#: the same, computed nine times over (the loop's bound is read from memory, so that LLVM does not see it)
 OFTEN = HEAD + """
   %cell = memref.alloc() : memref<1xindex>
-  memref.store %c3, %cell[%c0] : memref<1xindex>
+  memref.store %c9, %cell[%c0] : memref<1xindex>
   scf.for %i = %c0 to %n step %c1 {
     %times = memref.load %cell[%c0] : memref<1xindex>
     scf.for %j = %c0 to %times step %c1 {

@@ -73,7 +73,7 @@ def test_environment_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hang_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = compare("honest", "hangs", monkeypatch, 2.0)
+    found = compare("honest", "hangs", monkeypatch, 0.5)
     assert (found.reason, found.culprit) == ("time", "proposal")
 
 
@@ -98,7 +98,7 @@ def test_faster_program_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
     found = compare("thrice", "honest", monkeypatch, 20.0)
     assert found.reason is None, found
     assert found.result_bytes == X.nbytes
-    assert 1.5 < ratio(found.original, found.proposal).value < 6
+    assert ratio(found.original, found.proposal).value > 1.3
 
 
 # ---------------------------------------------------------------------------------------------------------- the parts
