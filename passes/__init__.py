@@ -49,6 +49,7 @@ REGISTRY: dict[str, str] = {
     "kc-host-scalars": "kc.passes.linalg.host_scalars:HostScalars",
     "kc-inline-async": "kc.passes.stablehlo.inline_async:InlineAsync",
     "kc-instrument-accesses": "kc.passes.loops.instrument_accesses:InstrumentAccesses",
+    "kc-instrument-pointers": "kc.passes.llvm.instrument_pointers:InstrumentPointers",
     "kc-legalize-arg-max": "kc.passes.linalg.legalize_arg_max:LegalizeArgMax",
     "kc-legalize-asserts": "kc.passes.linalg.legalize_asserts:LegalizeAsserts",
     "kc-legalize-dynamism": "kc.passes.conversion.legalize_dynamism:LegalizeDynamism",

@@ -30,6 +30,7 @@ _LOOPS = (
 )
 _INSTRUMENT = "kc-instrument-accesses"
 _INSTRUMENT_FIRST = "kc-instrument-accesses{partial=true}"
+_INSTRUMENT_POINTERS = "kc-instrument-pointers"
 _SCALARS = (
     "func.func(convert-vector-to-scf),func.func(math-expand-ops{ops=ctlz}),kc-expand-math{target=cpu},"
     "convert-complex-to-standard"
@@ -57,9 +58,11 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
 
     _prepare(module)
     steps = {"linalg": [_BUFFERIZE, "kc-bind-impls", _LOOPS], "loops": ["kc-bind-impls", _LOOPS], "llvm": []}[level]
-    if instrument:
+    if instrument and level == "llvm":
+        steps = [_INSTRUMENT_POINTERS]
+    elif instrument:
         steps[-1:] = [_INSTRUMENT_FIRST, _LOOPS, _INSTRUMENT]
-    if order != "forward":
+    if order != "forward" and level != "llvm":
         steps.append(f"kc-permute-iterations{{order={order}}}")
     if level != "llvm":
         steps += [_SCALARS, _EMULATE, _EXPAND, _LLVM]
@@ -69,7 +72,7 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
         try:
             run_pipeline(module, f"builtin.module({step})")
         except KcError as error:
-            kind = "unsupported" if step in (_INSTRUMENT, _INSTRUMENT_FIRST) else "compile"
+            kind = "unsupported" if step in (_INSTRUMENT, _INSTRUMENT_FIRST, _INSTRUMENT_POINTERS) else "compile"
             done = "watched" if kind == "unsupported" else "lowered"
             raise ExecutionError(kind, f"the module cannot be {done}: {error}") from error
         if step == _EMULATE:

@@ -32,7 +32,7 @@ struct Report {
 sigjmp_buf landing;
 Report *report;
 volatile sig_atomic_t running, unbroken, expired;
-uintptr_t stack_low;
+uintptr_t stack_low, stack_high;
 alignas(16) char handler_stack[kHandlerStack];
 
 int timer_signal() { return SIGRTMIN + 5; }
@@ -77,6 +77,7 @@ void find_stack() {
     pthread_attr_destroy(&attributes);
   }
   stack_low = reinterpret_cast<uintptr_t>(low);
+  stack_high = stack_low + size;
 }
 
 // A timer on this thread's CPU time, so that a busy machine does not make a call late. False: there is none.
@@ -108,6 +109,8 @@ void leave(int32_t code, const char *message) {
   running = 0;
   siglongjmp(landing, 1);
 }
+
+uintptr_t stack_top() { return stack_high; }
 
 Unbroken::Unbroken() { ++unbroken; }
 Unbroken::~Unbroken() {

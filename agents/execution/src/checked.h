@@ -57,6 +57,12 @@ struct Unbroken {
   ~Unbroken();
 };
 
+// Blocks that the heap has handed out in this call.
+int64_t blocks_made();
+
 void reset_shadow();
+
+// Just above the stack of the thread that makes the call.
+uintptr_t stack_top();
 
 } // namespace kc

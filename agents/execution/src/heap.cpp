@@ -153,6 +153,8 @@ Block *find(uintptr_t address) {
   return heap.last = block;
 }
 
+int64_t blocks_made() { return heap.made; }
+
 void not_to_be_freed(Block &block) {
   if (block.kind == Kind::allocation && !block.freed) {
     block.kind = Kind::scratch;

@@ -44,6 +44,7 @@ struct Shadow {
   std::vector<Node> nodes; // 0 is nobody, 1 the code outside of parallel loops
   std::vector<std::pair<uint32_t, uint32_t>> forks; // (instance, node that forked), innermost last
   uint32_t current = 1, instances = 0;
+  int64_t team_from = 0; // blocks made from here on belong to a thread of the team
   size_t limit = 64;
   Shadow() : nodes(2) {
     for (Node &node : nodes)
@@ -209,6 +210,76 @@ KC_CHECKED_EXPORT void kc_shadow_move(int64_t site, uintptr_t from_base, int64_t
   touch(Mode::read, static_cast<int32_t>(site), from_base, from * bytes, bytes, true);
   touch(Mode::write, static_cast<int32_t>(site) + 1, to_base, to * bytes, bytes);
   move_state(from_base, from * bytes, to_base, to * bytes, bytes);
+}
+
+// An access through a pointer of which no more is known. What lies on the stack and was not told of is the compiler's.
+KC_CHECKED_EXPORT void kc_shadow_touch(int64_t site, uintptr_t address) {
+  const Site &known = shadow.sites[static_cast<size_t>(site)];
+  uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (!kc::find(address) && address >= here && address < kc::stack_top())
+    return;
+  touch(static_cast<Mode>(known.mode), static_cast<int32_t>(site), address, 0, int64_t{known.bytes} * known.lanes);
+}
+
+// An omp.parallel starts.
+KC_CHECKED_EXPORT void kc_shadow_team() { shadow.team_from = kc::blocks_made(); }
+
+// A write that every thread of a team does: a race unless it goes to memory of the thread's own.
+KC_CHECKED_EXPORT void kc_shadow_by_all(int64_t site, uintptr_t address) {
+  const Site &known = shadow.sites[static_cast<size_t>(site)];
+  kc::Block *block = kc::find(address);
+  bool own = block && block->kind != kc::Kind::argument && block->kind != kc::Kind::constant &&
+             block->number >= shadow.team_from;
+  if (block && !own)
+    tell(Sort::race, static_cast<int32_t>(site), block, static_cast<int64_t>(address - block->start), known.bytes,
+         {shadow.current, static_cast<int32_t>(site)});
+}
+
+// The same of the lanes whose bit is set.
+KC_CHECKED_EXPORT void kc_shadow_touch_masked(int64_t site, uintptr_t address, uint64_t bits) {
+  const Site &known = shadow.sites[static_cast<size_t>(site)];
+  for (int32_t lane = 0; lane < known.lanes; ++lane)
+    if (bits >> lane & 1)
+      touch(static_cast<Mode>(known.mode), static_cast<int32_t>(site), address, int64_t{lane} * known.bytes,
+            known.bytes);
+}
+
+// memcpy of `bytes` bytes: the site is that of the read, the next one that of the write.
+KC_CHECKED_EXPORT void kc_shadow_bytes(int64_t site, uintptr_t target, uintptr_t source, int64_t bytes) {
+  if (bytes <= 0)
+    return;
+  touch(Mode::read, static_cast<int32_t>(site), source, 0, bytes, true);
+  touch(Mode::write, static_cast<int32_t>(site) + 1, target, 0, bytes);
+  move_state(source, 0, target, 0, bytes);
+}
+
+// memrefCopy of elements of `bytes` bytes between unranked memrefs {rank, descriptor}: `site` is that of the write, the
+// one before it that of the read.
+KC_CHECKED_EXPORT void kc_shadow_memref_copy(int64_t site, int64_t bytes, const int64_t *source, const int64_t *target) {
+  int64_t rank = source[0];
+  auto *from = reinterpret_cast<const int64_t *>(source[1]), *to = reinterpret_cast<const int64_t *>(target[1]);
+  const int64_t *sizes = from + 3, *from_strides = sizes + rank, *to_strides = to + 3 + rank;
+  int64_t count = 1;
+  for (int64_t d = 0; d < rank; ++d)
+    count *= std::max<int64_t>(sizes[d], 0);
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t rest = number, read = from[2], written = to[2];
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      read += rest % sizes[d] * from_strides[d];
+      written += rest % sizes[d] * to_strides[d];
+      rest /= sizes[d];
+    }
+    auto from_base = static_cast<uintptr_t>(from[1]), to_base = static_cast<uintptr_t>(to[1]);
+    touch(Mode::read, static_cast<int32_t>(site) - 1, from_base, read * bytes, bytes, true);
+    touch(Mode::write, static_cast<int32_t>(site), to_base, written * bytes, bytes);
+    move_state(from_base, read * bytes, to_base, written * bytes, bytes);
+  }
+}
+
+// memset of `bytes` bytes.
+KC_CHECKED_EXPORT void kc_shadow_set(int64_t site, uintptr_t target, int64_t bytes) {
+  if (bytes > 0)
+    touch(Mode::write, static_cast<int32_t>(site), target, 0, bytes);
 }
 
 // An allocation came from `site`; with `scratch` it stands for one on the stack.
