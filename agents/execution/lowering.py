@@ -28,6 +28,8 @@ _LOOPS = (
     "func.func(linalg-generalize-named-ops),func.func(convert-linalg-to-loops),func.func(scf-forall-to-parallel),"
     "lower-affine"
 )
+#: where races matter: the parallel dimensions of linalg ops are parallel loops, of which each writes its own elements
+_PARALLEL = _LOOPS.replace("convert-linalg-to-loops", "convert-linalg-to-parallel-loops")
 _INSTRUMENT = "kc-instrument-accesses"
 _INSTRUMENT_FIRST = "kc-instrument-accesses{partial=true}"
 _INSTRUMENT_POINTERS = "kc-instrument-pointers"
@@ -57,11 +59,12 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
     from kc.pass_manager import run_pipeline
 
     _prepare(module)
-    steps = {"linalg": [_BUFFERIZE, "kc-bind-impls", _LOOPS], "loops": ["kc-bind-impls", _LOOPS], "llvm": []}[level]
+    loops = _PARALLEL if instrument or order != "forward" else _LOOPS
+    steps = {"linalg": [_BUFFERIZE, "kc-bind-impls", loops], "loops": ["kc-bind-impls", loops], "llvm": []}[level]
     if instrument and level == "llvm":
         steps = [_INSTRUMENT_POINTERS]
     elif instrument:
-        steps[-1:] = [_INSTRUMENT_FIRST, _LOOPS, _INSTRUMENT]
+        steps[-1:] = [_INSTRUMENT_FIRST, loops, _INSTRUMENT]
     if order != "forward" and level != "llvm":
         steps.append(f"kc-permute-iterations{{order={order}}}")
     if level != "llvm":

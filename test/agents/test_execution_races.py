@@ -131,3 +131,44 @@ def test_a_call_after_a_racing_one_starts_clean() -> None:
     }}"""
     calls = [Call((np.ones(8, F32), np.ones(8, F32), np.int64(s))) for s in (0, 1, 0)]
     assert [bool(o.races) for o in run(text, "loops", calls, checks=Checks(instrument=True))] == [True, False, True]
+
+
+MAPPED = """#in = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> (PLACE)>
+func.func @main(%x: tensor<4x4xf32>, %y: tensor<SHAPExf32>) -> tensor<SHAPExf32> {
+  %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "KIND"]}
+    ins(%x : tensor<4x4xf32>) outs(%y : tensor<SHAPExf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<SHAPExf32>
+  return %r : tensor<SHAPExf32>
+}"""
+FORALL = """func.func @main(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %r = scf.forall (%i) in (4) shared_outs(%o = %y) -> tensor<8xf32> {
+    %k = affine.apply affine_map<(d) -> (d * STEP)>(%i)
+    %s = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%k] [2] [1] : tensor<2xf32> into tensor<8xf32>
+    }
+  }
+  return %r : tensor<8xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "race"),
+    [
+        (MAPPED.replace("PLACE", "i, j").replace("SHAPE", "4x4").replace("KIND", "parallel"), False),
+        (MAPPED.replace("PLACE", "i").replace("SHAPE", "4").replace("KIND", "reduction"), False),
+        (MAPPED.replace("PLACE", "i").replace("SHAPE", "4").replace("KIND", "parallel"), True),
+        (FORALL.replace("STEP", "2"), False),
+        (FORALL.replace("STEP", "1"), True),
+    ],
+    ids=["map", "reduction", "reduction said to be parallel", "slices", "slices that overlap"],
+)
+def test_parallel_dimensions_of_tensors(text: str, race: bool) -> None:
+    x = np.ones((4, 4) if "linalg" in text else 4, F32)
+    y = np.ones((4, 4) if "tensor<4x4xf32>) -> tensor<4x4" in text else 4 if "linalg" in text else 8, F32)
+    (outcome,) = run(text, "linalg", [Call((x, y))], checks=Checks(instrument=True))
+    assert bool(outcome.races) == race and not outcome.bounds
