@@ -14,6 +14,13 @@ from engine import Fuzzer  # noqa: E402
 from mutations import mutate  # noqa: E402
 
 
+def _short(message: object) -> str:
+    try:
+        return repr(message)
+    except RecursionError:
+        return "a message too deep to be shown"
+
+
 def main() -> int:
     """Fuzz, or show one mutant; exit status 1 when something was found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -28,7 +35,7 @@ def main() -> int:
         name, _, seed = options.replay.rpartition(":")
         (entry,) = [e for e in entries if e.id == name]
         mutant = mutate(entry, int(seed))
-        shown = mutant.proposal["ir"] if mutant.how == "text" else repr(mutant.proposal)
+        shown = mutant.proposal["ir"] if mutant.how == "text" else _short(mutant.proposal)
         print(f"// original\n{entry.original}\n// mutant ({mutant.how})\n{shown}")
         return 0
     start = time.monotonic()

@@ -106,8 +106,8 @@ class Signature:
         info = ml_dtypes.finfo(dtype)
         largest, least = float(info.max), float(info.smallest_subnormal)
         values = g.standard_normal(shape)
-        if fill == "ties":
-            return np.round(values)
+        if fill in ("normal", "ties"):
+            return values if fill == "normal" else np.round(values)
         if fill == "equal":
             return np.full(shape, g.choice([0.0, -0.0, 1.0, -3.0, np.nan, np.inf, -np.inf, *self.floats]))
         if fill == "integers":
