@@ -142,8 +142,8 @@ def _within(
         reference = _rounded(exact_reference, one.dtype)
         skip = _left_out(b, policy) | _left_out(exact_reference, policy)
         same = (a == b) | (np.isnan(a) & np.isnan(b)) | skip
-        if policy.zero_sign:  # a zero that is exact has its sign
-            same &= ~((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)) & (exact_reference == 0)) | skip
+        signed = policy.zero_sign & (a == 0) & (b == 0) & (exact_reference == 0)  # a zero that is exact has its sign
+        flipped = signed & (np.signbit(a) != np.signbit(b)) & ~skip
         f, c = policy.factors(length)
         spread = np.zeros(a.shape)
         for run in runs[1:]:
@@ -162,14 +162,12 @@ def _within(
         near = finite & (error <= bound) & (np.isfinite(b) | (huge & np.isfinite(reference)))
         # a result that rounds to infinity in one and to the largest number in the other
         edge = np.isfinite(a) != np.isfinite(b)
-        near |= (
-            edge & ~np.isnan(a) & ~np.isnan(b) & (np.abs(exact_reference) > largest * (1 - 8 * bound / (size + normal)))
-        )
+        near |= edge & ~np.isnan(a) & ~np.isnan(b) & (size > largest / 2) & (size + bound >= largest)
         measured = finite & np.isfinite(b) & ~skip & (size >= normal)
         if measured.any():
             errors.ulp = max(errors.ulp, float(np.max((error / last_place)[measured])))
             errors.original_ulp = max(errors.original_ulp, float(np.max((own / last_place)[measured])))
-    bad = ~(same | near)
+    bad = ~(same | near) | flipped
     if not bad.any():
         return None
     with np.errstate(all="ignore"):

@@ -62,11 +62,14 @@ class Failure:
     message: str
     difference: Difference | None = None
     finding: dict[str, Any] | None = None
+    #: of the result that differs
+    shape: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, planned: Planned, difference: Difference) -> Failure:
+    def of(cls, planned: Planned, difference: Difference, results: Sequence[Array]) -> Failure:
         """The failure that a difference of results is."""
-        return cls(planned, difference.reason, str(difference), difference)
+        shape = results[difference.result].shape if difference.result < len(results) else ()
+        return cls(planned, difference.reason, str(difference), difference, shape=shape)
 
 
 class Tester:
@@ -158,7 +161,7 @@ class Tester:
             references = self.references([doubt for _, doubt in doubts], _MANY)
             for (number, doubt), runs in zip(doubts, references, strict=True):
                 difference = self._excess(doubt, runs)
-                found[number] = Failure.of(doubt[0], difference) if difference is not None else None
+                found[number] = Failure.of(doubt[0], difference, doubt[2]) if difference is not None else None
         return found
 
     # ---- parts of tests
@@ -212,7 +215,7 @@ class Tester:
         if difference is None:
             return None
         if self.policy.exact or difference.reason == "numeric.shape":
-            return Failure.of(plan, difference)
+            return Failure.of(plan, difference, got.results)
         return plan, want, got.results
 
     def _given_time(self, planned: Planned, got: Outcome | Rejection, want: Outcome) -> Outcome | Rejection:
@@ -243,7 +246,9 @@ class Tester:
                 difference = compare.exact(got.results, first, _SAME)
                 if difference is not None:
                     message = f"over memory that held other bytes before, or after other calls, {difference}"
-                    return Failure(planned[k], "aliasing.uninitialised", message, difference)
+                    interpreted = self.sides.proposal.level == "stablehlo"  # there it has no memory to read
+                    reason = "numeric.nondeterministic" if interpreted else "aliasing.uninitialised"
+                    return Failure(planned[k], reason, message, difference)
         finally:
             answers.close()
         return None
@@ -279,7 +284,7 @@ class Tester:
             for doubt, runs in zip(again, self.references(again, _MANY), strict=True):
                 difference = self._excess(doubt, runs)
                 if difference is not None:
-                    return Failure.of(doubt[0], difference)
+                    return Failure.of(doubt[0], difference, doubt[2])
         return None
 
     def _excess(self, doubt: Doubt, runs: list[tuple[Array, ...]]) -> Difference | None:

@@ -165,7 +165,7 @@ class Planner:
             for manner in ("zeros", "top", "bottom", "constant", "constant"):
                 yield self._call(top, "normal", f"{manner} integers at the largest size", integers=manner)
         if self._floats:
-            for manner in ("outlier", "outlier", "outlier", "outlier", "equal", "rows"):
+            for manner in ("halves", "halves", "edges", "outlier", "outlier", "outlier", "outlier", "equal", "rows"):
                 yield self._call(top, manner, f"{manner} values at the largest size")
 
     def _sweeps(self) -> list[Planned]:

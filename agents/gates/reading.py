@@ -34,6 +34,7 @@ _COMPARISONS = (
     "arith.select",
     "stablehlo.select",
 )
+_SCALES = ("arith.mulf", "arith.divf", "stablehlo.multiply", "stablehlo.divide", "llvm.fmul", "llvm.fdiv")
 #: most constants of each kind that are kept, those in comparisons first
 _MOST = 160
 _ROUNDING = {"f8": 3, "f16": 11, "bf16": 8, "f32": 24, "f64": 53}
@@ -85,7 +86,9 @@ def read(module: ir.Module) -> Reading:
         bits = min(bits or 99, _bits(op)) if _bits(op) else bits
         weight = 1
         if len(op.results) == 1 and op.name.endswith("constant"):
-            weight = 1000 if any(u.owner.name.startswith(_COMPARISONS) for u in op.results[0].uses) else 10
+            users = [use.owner.name for use in op.results[0].uses]
+            weight = 1000 if any(u.startswith(_COMPARISONS) for u in users) else 10
+            weight += 100 * any(u.startswith(_SCALES) for u in users)
         for name in op.attributes:
             if name not in ("operandSegmentSizes", "function_type", "sym_name", "dimension_numbers"):
                 _harvest(op.attributes[name], weight, integers, floats)

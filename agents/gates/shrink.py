@@ -42,7 +42,7 @@ def shrink(failure: Failure, tester: Tester, drawer: Drawer) -> Rejection:
 
 
 def _smaller(failure: Failure, tester: Tester, drawer: Drawer) -> Failure:
-    failure = _first(failure, tester, _with_smaller_sizes(failure.planned, drawer))
+    failure = _first(failure, tester, _with_smaller_sizes(failure, drawer))
     failure = _first(failure, tester, _with_plain_arguments(failure.planned, drawer))
     parts, end = 2, time.monotonic() + _SECONDS
     for _ in range(_ROUNDS):
@@ -65,8 +65,9 @@ def _first(failure: Failure, tester: Tester, candidates: Iterator[Planned]) -> F
     return next((f for f in found if f is not None and f.reason.partition(".")[0] == gate), failure)
 
 
-def _with_smaller_sizes(planned: Planned, drawer: Drawer) -> Iterator[Planned]:
+def _with_smaller_sizes(failure: Failure, drawer: Drawer) -> Iterator[Planned]:
     """The call cut down to smaller dimensions, the smallest first."""
+    planned = failure.planned
     shapes = drawer.shapes
     names = list(planned.sizes)
     wanted: list[Sizes] = [dict.fromkeys(names, size) for size in (0, 1, 2, 3, 5)]
@@ -79,8 +80,11 @@ def _with_smaller_sizes(planned: Planned, drawer: Drawer) -> Iterator[Planned]:
         if sizes in seen or any(sizes[n] > planned.sizes[n] for n in names):
             continue
         seen.append(sizes)
-        for end in (False, True):  # what fails may stand at either end
-            arrays = [_cut(a, shapes.shape(k, sizes), end) for k, a in enumerate(planned.call.arguments)]
+        for place in _places(names, planned.sizes, failure):
+            arrays = [
+                _cut(a, shapes.shape(k, sizes), shapes.arguments[k], place)
+                for k, a in enumerate(planned.call.arguments)
+            ]
             yield _changed(planned, _scalars(arrays, planned.sizes, sizes, drawer), sizes)
 
 
@@ -93,8 +97,25 @@ def _scalars(arrays: list[Array], old: Sizes, new: Sizes, drawer: Drawer) -> lis
     return arrays
 
 
-def _cut(array: Array, shape: tuple[int, ...], end: bool) -> Array:
-    parts = tuple(slice(a - b, a) if end else slice(0, b) for a, b in zip(array.shape, shape, strict=True))
+def _places(names: list[str], sizes: Sizes, failure: Failure) -> list[dict[str, float]]:
+    """Where to cut along each dimension, from 0, its beginning, to 1: at the failing element, or at either end."""
+    places = [dict.fromkeys(names, 0.0), dict.fromkeys(names, 1.0)]
+    if failure.difference is not None and failure.difference.index:
+        shape = failure.shape
+        found = {}
+        for name in names:
+            axes = [k for k, extent in enumerate(shape) if extent == sizes[name]]
+            found[name] = failure.difference.index[axes[0]] / max(1, sizes[name] - 1) if axes else 0.0
+        places.insert(0, found)
+    return places
+
+
+def _cut(array: Array, shape: tuple[int, ...], dims: Sequence[str | int], place: dict[str, float]) -> Array:
+    starts = [
+        round((have - want) * place.get(str(dim), 0.0))
+        for have, want, dim in zip(array.shape, shape, dims, strict=True)
+    ]
+    parts = tuple(slice(start, start + want) for start, want in zip(starts, shape, strict=True))
     return np.ascontiguousarray(array[parts]).reshape(shape)
 
 

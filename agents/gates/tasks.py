@@ -130,18 +130,3 @@ class _Lazy(Sequence["Call"]):
 
     def __len__(self) -> int:
         raise TypeError("how many calls will come is not known")
-
-
-def warm() -> None:
-    """Load what the tasks need and run each road once, so that a fork finds everything in memory."""
-    import ml_dtypes  # noqa: F401
-
-    from kc.agents.execution import Checks
-    from kc.agents.gates import warming
-
-    for level, text, calls in warming.samples():
-        list(read_original(text))
-        list(inspect(text, text, level, True, (), None, False))
-        list(execute(text, level, calls, Checks(), "cpu", False))
-        if level != "stablehlo":
-            list(execute(text, level, calls, Checks(instrument=True), "cpu", False))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
+
 import numpy as np
 
-from kc.agents.execution import Call
+from kc.agents.execution import Call, Checks
 
 _STABLEHLO = """
 func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
@@ -43,11 +46,30 @@ func.func @main(%x: memref<?xf32> {kc.dims = ["N"]}, %y: memref<?xf32> {kc.dims 
 """
 
 
-def samples() -> list[tuple[str, str, list[Call]]]:
-    """(level, module, calls)."""
+def steps() -> list[Callable[[], object]]:
+    """What to do in the zygote, in order of need."""
+    from kc.agents.gates import tasks
+
     square, row = np.ones((4, 4), np.float32), np.ones(4, np.float32)
+
+    def read(text: str) -> object:
+        return list(tasks.read_original(text))
+
+    def inspect(text: str, level: str) -> object:
+        return list(tasks.inspect(text, text, level, True, (), None, False))
+
+    def run(text: str, level: str, array: np.ndarray, watched: bool = False) -> object:
+        call = Call((array,) if level != "loops" else (array, array))
+        return list(tasks.execute(text, level, [call], Checks(instrument=watched), "cpu", False))
+
     return [
-        ("stablehlo", _STABLEHLO, [Call((square,))]),
-        ("linalg", _LINALG, [Call((square,))]),
-        ("loops", _LOOPS, [Call((row, row))]),
+        lambda: importlib.import_module("ml_dtypes"),
+        lambda: read(_LINALG),
+        lambda: inspect(_LINALG, "linalg"),
+        lambda: run(_LINALG, "linalg", square),
+        lambda: read(_STABLEHLO),
+        lambda: inspect(_STABLEHLO, "stablehlo"),
+        lambda: run(_STABLEHLO, "stablehlo", square),
+        lambda: inspect(_LOOPS, "loops"),
+        lambda: run(_LOOPS, "loops", row, True),
     ]

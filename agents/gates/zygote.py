@@ -32,10 +32,14 @@ _LOOK = 0.02
 
 
 def serve(control: socket.socket) -> None:
-    """Fork a supervisor for each request until the socket is closed."""
+    """Fork a supervisor for each request until the socket is closed; load what tasks need while there is none."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
-    gc.freeze()
+    steps = importlib.import_module("kc.agents.gates.warming").steps()
     while True:
+        while steps and not select.select([control], [], [], 0)[0]:
+            with contextlib.suppress(Exception):  # a task that needs it will say what is wrong
+                steps.pop(0)()
+            gc.freeze()
         try:
             message, ancillary, _, _ = control.recvmsg(1, socket.CMSG_SPACE(8))
         except InterruptedError:
@@ -199,16 +203,10 @@ def _read(source: socket.socket, size: int) -> bytes | None:
     return bytes(data)
 
 
-def warm() -> None:
-    """Load what tasks need."""
-    importlib.import_module("kc.agents.gates.tasks").warm()
-
-
 def main() -> None:
     """Serve on the socket whose file descriptor is the argument."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=int(sys.argv[1]))
-    warm()
     serve(control)
 
 

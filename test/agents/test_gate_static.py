@@ -1,0 +1,255 @@
+"""The static gates, each alone: what it rejects, and the near miss that it lets pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from kc.agents.contract import Contract
+from kc.agents.gates import aliasing, assumptions, level, resource, signature
+from kc.agents.gates.case import Case, main_of
+from kc.agents.gates.parse import parse
+from kc.agents.gates.reasons import Rejection
+from kc.context import make_context
+
+SIGNATURE = '@main(%x: memref<?xf32> {kc.dims = ["N"]}, %y: memref<?xf32> {kc.dims = ["N"], kc.out})'
+HEAD = """
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+"""
+LOOP = """
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %y[%i] : memref<?xf32>
+  }
+"""
+
+
+def region(body: str = LOOP, more: str = "", attributes: str = "", arguments: str = SIGNATURE) -> str:
+    return f"module {{\nfunc.func {arguments} {attributes} {{{HEAD}{body}\n  return\n}}\n{more}\n}}"
+
+
+def case(proposal: str, original: str | None = None, at: str = "loops", assumes: tuple = (), guard: str | None = None):
+    context = make_context()
+    first, second = parse(original or region(), context), parse(proposal, context)
+    assert not isinstance(first, Rejection), first
+    assert not isinstance(second, Rejection), second
+    main = main_of(first)
+    assert main is not None
+    return Case(first, second, at, Contract.of(main), assumes, guard)
+
+
+def reason(found: Rejection | None) -> str | None:
+    return found.reason if found is not None else None
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("module {", "parse.syntax"),
+        ("", None),
+        ("\0", "parse.syntax"),
+        (region("  %v = memref.load %y[%q] : memref<?xf32>"), "parse.syntax"),
+        (region('  "no.such"() : () -> ()'), "parse.syntax"),
+        (
+            region("  memref.store %v, %y[%c0] : memref<?xf32>\n  %v = memref.load %x[%c0] : memref<?xf32>"),
+            "verify.invalid",
+        ),
+        ("module { func.func private @f() func.func private @f() }", "verify.invalid"),
+        (region(), None),
+    ],
+)
+def test_parse_and_verify(text, want):
+    found = parse(text, make_context())
+    assert (found.reason if isinstance(found, Rejection) else None) == want
+
+
+@pytest.mark.parametrize(
+    ("body", "want"),
+    [
+        (LOOP, None),
+        ("  %u = builtin.unrealized_conversion_cast %x : memref<?xf32> to memref<?xi32>", "level.forbidden"),
+        ("  %a = memref.extract_aligned_pointer_as_index %x : memref<?xf32> -> index", "level.forbidden"),
+        ('  llvm.inline_asm has_side_effects "nop", "" : () -> ()', "level.forbidden"),
+        ("  %q = ub.poison : f32", "level.forbidden"),
+        ("  %p = llvm.mlir.zero : !llvm.ptr", "level.op"),
+        ("  gpu.barrier", "level.op"),
+        ("  linalg.copy ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)", "level.op"),
+        ("  %t = tensor.empty() : tensor<4xf32>", "level.op"),
+        ("  vector.print %n : index", None),  # its effects are the signature gate's
+    ],
+)
+def test_level(body, want):
+    assert reason(level.check(case(region(body)))) == want
+
+
+def test_an_op_of_the_original_is_legal_in_its_proposal():
+    body = "  linalg.copy ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)"
+    assert level.check(case(region(body), region(body))) is None
+
+
+PRIVATE = "func.func private @{name}(%v: f32) -> f32 {{ return %v : f32 }}"
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        (region(more=PRIVATE.format(name="step")), None),
+        (region(more=PRIVATE.format(name="step").replace("private ", "")), "signature.symbols"),
+        (region(more="func.func private @step(f32) -> f32"), "signature.external"),
+        (region(more=PRIVATE.format(name="memrefCopy")), "signature.reserved"),
+        (region(more=PRIVATE.format(name="expf")), "signature.reserved"),
+        (region(more=PRIVATE.format(name="kc_parallel_for")), "signature.reserved"),
+        (region(more=PRIVATE.format(name="_mlir_ciface_main")), "signature.reserved"),
+        (region(more='memref.global "private" @g : memref<1xi32> = dense<0>'), "signature.state"),
+        (region(more='memref.global "private" @g : memref<1xi32>'), "signature.state"),
+        (region(more='memref.global "private" constant @g : memref<1xi32> = dense<0>'), None),
+        (region(arguments="@other(%x: memref<?xf32>, %y: memref<?xf32>)"), "signature.main"),
+        (region(arguments="private @main(%x: memref<?xf32>, %y: memref<?xf32>)"), "signature.main"),
+        (region(arguments="@main(%x: memref<?xf32>, %y: memref<?xf64>)", body=""), "signature.types"),
+        (region(arguments="@main(%x: memref<?xf32> {llvm.noalias}, %y: memref<?xf32>)"), "signature.arguments"),
+        (region(attributes='attributes {passthrough = ["noinline"]}'), "signature.attributes"),
+        (region(more="func.func private @s(%v: f32 {llvm.noundef}) { return }"), "signature.attributes"),
+        (region("  vector.print %n : index"), "signature.effects"),
+        (region('  cf.assert %t, "no"'.join(["  %t = arith.constant true\n", ""])), "signature.effects"),
+        (region().replace("module {", 'module attributes {llvm.data_layout = "e"} {'), "signature.attributes"),
+    ],
+)
+def test_signature(text, want):
+    assert reason(signature.check(case(text))) == want
+
+
+GRANTED = 'attributes {kc.allow = ["reassoc"], kc.facts = ["N % 8 == 0"], kc.sizes = {N = array<i64: 8, 80>}}'
+
+
+@pytest.mark.parametrize(
+    ("assumes", "guard", "want"),
+    [
+        (("reassoc", "N % 4 == 0", "N >= 1"), None, None),
+        (("contract",), None, "assumptions.undeclared"),
+        (("N % 16 == 0",), None, "assumptions.undeclared"),
+        (("N % 16 == 0",), "N % 16 == 0", None),
+        ((), "x == 3", "assumptions.guard"),
+        ((), "__import__('os')", "assumptions.guard"),
+    ],
+)
+def test_assumptions(assumes, guard, want):
+    text = region(attributes=GRANTED)
+    assert reason(assumptions.check(case(region(), text, assumes=assumes, guard=guard))) == want
+
+
+@pytest.mark.parametrize(
+    ("proposal", "want"),
+    [
+        (region(attributes=GRANTED), None),
+        (region(attributes='attributes {kc.allow = ["nnan"]}'), "assumptions.claims"),
+        (region(attributes="attributes {kc.sizes = {N = array<i64: 8, 64>}}"), "assumptions.claims"),
+        (region(attributes="attributes {kc.sizes = {N = array<i64: 0, 90>}}"), None),
+        (region(arguments=SIGNATURE.replace('["N"]}', '["N"], kc.inout}', 1)), "assumptions.claims"),
+        (region(arguments=SIGNATURE.replace("kc.out", "kc.out, kc.may_alias = 0 : i64")), "assumptions.claims"),
+        (region(arguments="@main(%x: memref<?xf32>, %y: memref<?xf32>)"), None),
+    ],
+)
+def test_claims_in_the_proposals_own_contract(proposal, want):
+    assert reason(assumptions.check(case(proposal, region(attributes=GRANTED)))) == want
+
+
+def flagged(op: str) -> str:
+    return region(LOOP.replace("%w = arith.addf %v, %v : f32", op))
+
+
+@pytest.mark.parametrize(
+    ("op", "want"),
+    [
+        ("%w = arith.addf %v, %v fastmath<reassoc> : f32", None),
+        ("%w = arith.addf %v, %v fastmath<nnan> : f32", "assumptions.flag"),
+        ("%w = arith.addf %v, %v fastmath<fast> : f32", "assumptions.flag"),
+        ("%w = arith.addf %v, %v : f32\n %j = arith.addi %i, %c1 overflow<nsw> : index", None),
+        ("%w = arith.addf %v, %v : f32\n %j = arith.subi %i, %c1 overflow<nuw> : index", "assumptions.flag"),
+        (
+            "%w = arith.addf %v, %v : f32\n %k = arith.index_cast %i : index to i8\n"
+            " %j = arith.addi %k, %k overflow<nsw> : i8",
+            "assumptions.flag",
+        ),
+        ("%w = arith.addf %v, %v : f32\n %j = arith.divui %i, %c1 exact : index", "assumptions.flag"),
+        ("%w = arith.addf %v, %v : f32\n %a = memref.assume_alignment %x, 64 : memref<?xf32>", "assumptions.flag"),
+    ],
+)
+def test_flags(op, want):
+    assert reason(assumptions.check(case(flagged(op), region(attributes=GRANTED)))) == want
+
+
+def test_a_flag_of_the_original_is_no_claim():
+    text = flagged("%w = arith.addf %v, %v fastmath<nnan> : f32")
+    assert assumptions.check(case(text, text)) is None
+
+
+CALL = "  func.call @go(%x, %y) : (memref<?xf32>, memref<?xf32>) -> ()"
+GO = "func.func private @go(%s: memref<?xf32>, %t: memref<?xf32>) {{ {body} return }}"
+STORE = "%c = arith.constant 0 : index %v = arith.constant 0.0 : f32 memref.store %v, %{to}[%c] : memref<?xf32>"
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "want"),
+    [
+        (LOOP, "", None),
+        ("  %s = memref.alloca() : memref<8xf32>\n", "", None),
+        ("  %s = memref.alloca() : memref<1000000xf32>\n", "", "resource.stack"),
+        ("  scf.for %i = %c0 to %n step %c1 {\n %s = memref.alloca() : memref<8xf32>\n }", "", "resource.stack"),
+        (
+            "  scf.for %i = %c0 to %n step %c1 {\n memref.alloca_scope {\n"
+            "    %s = memref.alloca() : memref<8xf32>\n }\n }",
+            "",
+            None,
+        ),
+        ("  %s = memref.alloca(%n) : memref<?xf32>", "", None),
+        (CALL, GO.format(body="func.call @go(%s, %t) : (memref<?xf32>, memref<?xf32>) -> ()"), "resource.recursion"),
+        (CALL, GO.format(body=""), None),
+    ],
+)
+def test_resource(body, more, want):
+    assert reason(resource.check(case(region(body, more)))) == want
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "want"),
+    [
+        (LOOP, "", None),
+        (LOOP.replace("%w, %y", "%w, %x"), "", "aliasing.read-only"),
+        (CALL, GO.format(body=STORE.format(to="t")), None),
+        (CALL, GO.format(body=STORE.format(to="s")), "aliasing.read-only"),
+        (
+            "  %s = memref.subview %x[0] [1] [1] : memref<?xf32> to memref<1xf32, strided<[1]>>\n"
+            "  %z = arith.constant 0.0 : f32\n  memref.store %z, %s[%c0] : memref<1xf32, strided<[1]>>",
+            "",
+            "aliasing.read-only",
+        ),
+        (
+            "  %b = arith.cmpi eq, %n, %c1 : index\n  %s = arith.select %b, %x, %y : memref<?xf32>\n"
+            "  memref.copy %x, %s : memref<?xf32> to memref<?xf32>",
+            "",
+            "aliasing.read-only",
+        ),
+        ("  memref.copy %x, %y : memref<?xf32> to memref<?xf32>", "", None),
+        ("  memref.dealloc %x : memref<?xf32>", "", "aliasing.read-only"),
+    ],
+)
+def test_aliasing(body, more, want):
+    assert reason(aliasing.check(case(region(body, more)))) == want
+
+
+SORT = """module {{ func.func @main(%x: tensor<8xi32>, %v: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {{
+  %s:2 = "stablehlo.sort"(%x, %v) <{{dimension = 0 : i64, is_stable = {stable}}}> ({{
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %l = stablehlo.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  }}) : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>)
+  return %s#0, %s#1 : tensor<8xi32>, tensor<8xi32> }} }}"""
+
+
+def test_an_unstable_sort_in_place_of_a_stable_one():
+    stable, unstable = SORT.format(stable="true"), SORT.format(stable="false")
+    assert reason(assumptions.check(case(unstable, stable, "stablehlo"))) == "assumptions.flag"
+    assert assumptions.check(case(unstable, unstable, "stablehlo")) is None
+    assert assumptions.check(case(stable, unstable, "stablehlo")) is None
