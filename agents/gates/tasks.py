@@ -29,7 +29,7 @@ _warm_context: ir.Context | None = None
 
 def static_gates() -> list[tuple[str, Callable[[Case], Rejection | None]]]:
     """The gates that look at a parsed proposal without running it, in order."""
-    from kc.agents.gates import aliasing, assumptions, level, resource, signature
+    from kc.agents.gates import aliasing, assumptions, level, race, resource, signature
 
     return [
         ("level", level.check),
@@ -37,6 +37,7 @@ def static_gates() -> list[tuple[str, Callable[[Case], Rejection | None]]]:
         ("assumptions", assumptions.check),
         ("resource", resource.check),
         ("aliasing", aliasing.check),
+        ("race", race.check),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kc.agents.contract import Contract
-from kc.agents.gates import aliasing, assumptions, level, resource, signature
+from kc.agents.gates import aliasing, assumptions, level, race, resource, signature
 from kc.agents.gates.case import Case, main_of
 from kc.agents.gates.parse import parse
 from kc.agents.gates.reasons import Rejection
@@ -253,3 +253,22 @@ def test_an_unstable_sort_in_place_of_a_stable_one():
     assert reason(assumptions.check(case(unstable, stable, "stablehlo"))) == "assumptions.flag"
     assert assumptions.check(case(unstable, unstable, "stablehlo")) is None
     assert assumptions.check(case(stable, unstable, "stablehlo")) is None
+
+
+def summed(kind: str) -> str:
+    return f"""func.func @main(%x: tensor<4x8xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {{
+      %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                           iterator_types = ["parallel", "{kind}"]}}
+          ins(%x : tensor<4x8xf32>) outs(%e : tensor<4xf32>) {{
+      ^bb0(%p: f32, %o: f32):
+        %s = arith.addf %o, %p : f32
+        linalg.yield %s : f32
+      }} -> tensor<4xf32>
+      return %r : tensor<4xf32> }}"""
+
+
+def test_a_sum_whose_iterator_is_called_parallel():
+    right, wrong = summed("reduction"), summed("parallel")
+    assert reason(race.check(case(wrong, right, "linalg"))) == "race.conflict"
+    assert race.check(case(right, right, "linalg")) is None
+    assert race.check(case(wrong, wrong, "linalg")) is None  # the region's own word
