@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from kc.agents import schema
-from kc.agents.gates.reasons import REASONS
 from kc.agents.protocol import GATES, VERSION
 
 HEAD = f"""# The protocol between kc and an agent
@@ -54,11 +53,19 @@ def page() -> str:
 
 
 def _gates() -> str:
-    """The gates in order, and every reason code."""
+    """The gates in order, and how to have the reason codes."""
     order = " → ".join(f"`{gate}`" for gate in GATES)
-    rows = [f"| `{reason}` | {_cell(text)} |" for reason, text in REASONS.items()]
-    table = "\n".join(["| reason | meaning |", "| --- | --- |", *rows])
-    return f"## Gates and reasons\n\nIn order: {order}. The first that rejects ends the turn.\n\n{table}\n"
+    return f"""## Gates and reasons
+
+In order: {order}. The first that rejects ends the turn, and `reason` says which of its rules it was:
+
+```python
+from kc.agents.gates import REASONS
+
+for reason, meaning in REASONS.items():
+    print(f"{{reason:28}} {{meaning}}")
+```
+"""
 
 
 def _type(described: dict[str, Any]) -> str:

@@ -90,6 +90,18 @@ def test_text_actions_are_judged() -> None:
     assert (reward, terminated, truncated) == (0.0, True, False)
 
 
+def test_knobs_are_judged() -> None:
+    """Real gates: a random schedule is legal and right or not, and is measured if it is."""
+    env = RegionEnv([DOT], actions="knobs", attempts=1)
+    env.reset(seed=2)
+    env.action_space.seed(2)
+    _, reward, _, truncated, info = env.step(env.action_space.sample())
+    verdict = info["verdict"]
+    assert truncated and math.isfinite(reward)
+    assert verdict["accepted"] or verdict["gate"] in ("parse", "timing"), verdict
+    assert (verdict["timing"] is None) == (reward == PENALTY), (reward, verdict)
+
+
 def test_rewards() -> None:
     def rejected(reason: str, **timing: Any) -> Verdict:
         return Verdict(False, "timing", reason, timing=timing or None)

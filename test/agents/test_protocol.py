@@ -57,7 +57,7 @@ def proposals(draw: st.DrawFn) -> Proposal:
     return Proposal(kind=kind, **{name: draw(strategy) for name, strategy in fields.items()})
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(observations | proposals() | verdicts)
 def test_round_trip(message: Any) -> None:
     cls = type(message)
@@ -110,7 +110,7 @@ def test_hostile_text(hostile: str | bytes) -> None:
     str(caught.value).encode()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(max_size=60) | st.binary(max_size=60) | plain.map(json.dumps) | proposals().map(dumps).flatmap(
     lambda s: st.integers(0, max(len(s) - 1, 0)).map(lambda at: s[:at] + s[at + 1:])
 ))
@@ -121,7 +121,7 @@ def test_any_text(stranger: str | bytes) -> None:
         str(error).encode()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(proposals(), st.sampled_from([f.name for f in dataclasses.fields(Proposal)]), plain)
 def test_reader_and_schema_agree(proposal: Proposal, field: str, value: Any) -> None:
     """A message with one field replaced by anything: reader and schema take the same ones."""
