@@ -471,3 +471,98 @@ module {
         (outcome,) = run(text.replace("DEALLOC", dealloc), "gpu", [Call((x, F32(2)))])
         assert outcome.results[0].tolist() == (x * 3).tolist()
         assert (outcome.leaked, outcome.heap, kinds(outcome)) == (leaked, heap, set())
+
+
+def test_tensor_cores() -> None:
+    """One warp: A and B through shared memory and ldmatrix, D = A B + C by mma.sync, and back by stmatrix."""
+    tile = "memref<{}xf16, #gpu.address_space<workgroup>>"
+    text = f"""
+module attributes {{gpu.container_module}} {{
+  func.func @main(%a: memref<16x16xf16>, %b: memref<16x8xf16>, %d: memref<16x8xf32> {{kc.out}}) {{
+    %one = arith.constant 1 : index
+    %t = arith.constant 32 : index
+    gpu.launch_func @m::@k blocks in (%one, %one, %one) threads in (%t, %one, %one)
+      args(%a : memref<16x16xf16>, %b : memref<16x8xf16>, %d : memref<16x8xf32>)
+    return
+  }}
+  gpu.module @m {{
+    gpu.func @k(%a: memref<16x16xf16>, %b: memref<16x8xf16>, %d: memref<16x8xf32>)
+        workgroup(%sa : {tile.format("16x16")}, %sb : {tile.format("16x8")}) kernel {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index
+      %zero = arith.constant 0.0 : f32
+      %t = gpu.thread_id x
+      %row = arith.remui %t, %c16 : index
+      %half = arith.divui %t, %c16 : index
+      %col = arith.muli %half, %c8 : index
+      %v = vector.load %a[%row, %col] : memref<16x16xf16>, vector<8xf16>
+      vector.store %v, %sa[%row, %col] : {tile.format("16x16")}, vector<8xf16>
+      %low = arith.cmpi ult, %t, %c16 : index
+      scf.if %low {{
+        %w = vector.load %b[%t, %c0] : memref<16x8xf16>, vector<8xf16>
+        vector.store %w, %sb[%t, %c0] : {tile.format("16x8")}, vector<8xf16>
+      }}
+      BARRIER
+      %pa = memref.extract_aligned_pointer_as_index %sa : {tile.format("16x16")} -> index
+      %pb = memref.extract_aligned_pointer_as_index %sb : {tile.format("16x8")} -> index
+      %c32 = arith.constant 32 : index
+      %ra = arith.muli %row, %c32 : index
+      %ca = arith.muli %half, %c16 : index
+      %oa = arith.addi %ra, %ca : index
+      %ia = arith.addi %pa, %oa : index
+      %ob = arith.muli %row, %c16 : index
+      %ib = arith.addi %pb, %ob : index
+      %wa = arith.index_cast %ia : index to i64
+      %wb = arith.index_cast %ib : index to i64
+      %qa = llvm.inttoptr %wa : i64 to !llvm.ptr<3>
+      %qb = llvm.inttoptr %wb : i64 to !llvm.ptr<3>
+      %fa = nvvm.ldmatrix %qa {{num = 4 : i32, layout = #nvvm.mma_layout<row>,
+        shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}}
+        : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+      %fb = nvvm.ldmatrix %qb {{num = 2 : i32, layout = #nvvm.mma_layout<col>,
+        shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}}
+        : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
+      %a0 = llvm.extractvalue %fa[0] : !llvm.struct<(i32, i32, i32, i32)>
+      %a1 = llvm.extractvalue %fa[1] : !llvm.struct<(i32, i32, i32, i32)>
+      %a2 = llvm.extractvalue %fa[2] : !llvm.struct<(i32, i32, i32, i32)>
+      %a3 = llvm.extractvalue %fa[3] : !llvm.struct<(i32, i32, i32, i32)>
+      %b0 = llvm.extractvalue %fb[0] : !llvm.struct<(i32, i32)>
+      %b1 = llvm.extractvalue %fb[1] : !llvm.struct<(i32, i32)>
+      %x0 = llvm.bitcast %a0 : i32 to vector<2xf16>
+      %x1 = llvm.bitcast %a1 : i32 to vector<2xf16>
+      %x2 = llvm.bitcast %a2 : i32 to vector<2xf16>
+      %x3 = llvm.bitcast %a3 : i32 to vector<2xf16>
+      %y0 = llvm.bitcast %b0 : i32 to vector<2xf16>
+      %y1 = llvm.bitcast %b1 : i32 to vector<2xf16>
+      %r = nvvm.mma.sync A[%x0, %x1, %x2, %x3] B[%y0, %y1] C[%zero, %zero, %zero, %zero]
+        {{layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 16>}}
+        : (vector<2xf16>, vector<2xf16>, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+      %d0 = llvm.extractvalue %r[0] : !llvm.struct<(f32, f32, f32, f32)>
+      %d1 = llvm.extractvalue %r[1] : !llvm.struct<(f32, f32, f32, f32)>
+      %d2 = llvm.extractvalue %r[2] : !llvm.struct<(f32, f32, f32, f32)>
+      %d3 = llvm.extractvalue %r[3] : !llvm.struct<(f32, f32, f32, f32)>
+      %g = arith.divui %t, %c4 : index
+      %i = arith.remui %t, %c4 : index
+      %j = arith.muli %i, %c2 : index
+      %j1 = arith.addi %j, %c1 : index
+      %g8 = arith.addi %g, %c8 : index
+      memref.store %d0, %d[%g, %j] : memref<16x8xf32>
+      memref.store %d1, %d[%g, %j1] : memref<16x8xf32>
+      memref.store %d2, %d[%g8, %j] : memref<16x8xf32>
+      memref.store %d3, %d[%g8, %j1] : memref<16x8xf32>
+      gpu.return
+    }}
+  }}
+}}"""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((16, 16), (16, 8)))
+    call = Call((a, b, np.zeros((16, 8), F32)))
+    (outcome,) = run(text.replace("BARRIER", "gpu.barrier"), "gpu", [call])
+    assert kinds(outcome) == set()
+    assert np.allclose(outcome.results[0], a.astype(F32) @ b.astype(F32), atol=1e-5)
+    (outcome,) = run(text.replace("BARRIER", ""), "gpu", [call])
+    assert kinds(outcome) == {"race"}

@@ -10,7 +10,7 @@ from typing import Any
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 #: op -> generator function of (warp, node, mask), for ops with regions and those that may have to wait
 CONTROL: dict[str, Callable[..., Any]] = {}
-_MODULES = ("assembly", "barriers", "collective", "copies", "pointers", "storage", "structured", "vectors")
+_MODULES = ("assembly", "barriers", "collective", "copies", "matrices", "pointers", "storage", "structured", "vectors")
 
 
 def op(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
