@@ -231,6 +231,8 @@ class Session:
         settled = self._converse(stand, region, observation)
         if settled is not None:
             self._settle(stand, region, observation, settled)
+        else:
+            self._visit(stand, observation, None)  # a frozen build then leaves it, as this one does
 
     def _converse(self, stand: Stand, region: Region, observation: Observation) -> Attempt | None:
         """Ask until something is accepted, the agent has no more, or its budget is used up; the attempt that settles.

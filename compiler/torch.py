@@ -61,10 +61,12 @@ def compile(
     dynamic_shapes: Any = None,
     agents: Sequence[Any] = (),
     options: Any = None,
+    **taking_part: Any,
 ) -> CompiledModule:
     """Compile ``module`` for the shapes and dtypes of ``example_inputs``.
 
-    ``dynamic_shapes``: as ``torch.export.export`` takes it; those sizes may differ from call to call.
+    ``dynamic_shapes``: as ``torch.export.export`` takes it; those sizes may differ from call to call. ``agents``,
+    ``options`` and what else there is (``ledger``, ``ledger_mode``, ``timing``): as in ``kc.compile``.
     Raises InputError when PyTorch cannot export the module, UnsupportedError when kc cannot compile what it exports.
     """
     if isinstance(module, torch.export.ExportedProgram):
@@ -72,7 +74,8 @@ def compile(
     else:
         exported = frontend.export(module, example_inputs, dynamic_shapes=dynamic_shapes)
     program = frontend.load(exported)
-    return CompiledModule(api.compile_loaded(program.loaded(), target, agents=agents, options=options), program)
+    made = api.compile_loaded(program.loaded(), target, agents=agents, options=options, **taking_part)
+    return CompiledModule(made, program)
 
 
 def backend(graph_module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
