@@ -106,13 +106,13 @@ def test_build_without_a_compiler_says_so(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(build_runtime.shutil, "which", lambda name: None)
     monkeypatch.setattr(build_runtime.sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(CompileError, match="cmake is missing"):
-        build_runtime.build(tmp_path)
+        build_runtime.build({"kc_runtime": tmp_path})
     monkeypatch.setattr(build_runtime, "_program", lambda name: "/usr/bin/false")
     with pytest.raises(CompileError, match=r"a C\+\+17 compiler is missing"):
-        build_runtime.build(tmp_path)
+        build_runtime.build({"kc_runtime": tmp_path})
     monkeypatch.setattr(build_runtime.shutil, "which", lambda name: "/usr/bin/" + name)
     with pytest.raises(CompileError, match=r"/usr/bin/false -S .* failed"):
-        build_runtime.build(tmp_path)
+        build_runtime.build({"kc_runtime": tmp_path})
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:
