@@ -3,10 +3,10 @@
     judge = DeviceJudge("packs")
     session = Session([agent], phases, target=target, ledger=ledger, judge=judge)
 
-A proposal that needs a device is realized and packed into ``packs/<key>``. Where that folder holds a ``verdict.json``
-(``python -m kc.agents.realize.there PACK PACK/verdict.json`` on the device makes it), that is the verdict; else it is
-rejected with a message that says so. All other proposals go through the gates here. ``kc.compile`` uses one where the
-environment variable ``KC_PACKS`` names the folder.
+A proposal that needs a device is realized and packed into ``packs/KEY``. Where there is a ``packs/KEY.json`` (or
+``packs/KEY/verdict.json``), that is the verdict; ``python -m kc.agents.realize.there packs/KEY packs/KEY.json`` on the
+device makes it. Else the proposal is rejected with a message that says so. All others go through the gates here.
+``kc.compile`` uses one where the environment variable ``KC_PACKS`` names the folder.
 """
 
 from __future__ import annotations
@@ -52,25 +52,18 @@ class DeviceJudge:
                 return judge(original, proposal, level=level, target=target, **how)
         name = key(original, proposal, level, target)
         place = self.folder / name[:16]
-        if level == "asm" and not (place / "pack.json").exists():
-            return Verdict(
-                False,
-                "resource",
-                "resource.device",
+        for answer in (place / "verdict.json", place.with_suffix(".json")):
+            if answer.exists():
+                return self.read(json.loads(answer.read_text()), name)
+        if level != "asm":
+            if not (place / "pack.json").exists():
+                pack(original, proposal, place, level, target, sizes=self.sizes)
+        elif not (place / "pack.json").exists():
+            return _unjudged(
                 "PTX is judged inside of its program: kc.agents.realize.pack(program, proposal, "
-                f"'{place}', level='asm') writes what a device needs for that",
+                f"'{place}', level='asm') writes what a device needs for that"
             )
-        if not (place / "pack.json").exists():
-            pack(original, proposal, place, level, target, sizes=self.sizes)
-        answer = place / "verdict.json"
-        if not answer.exists():
-            return Verdict(
-                False,
-                "resource",
-                "resource.device",
-                f"it has to be judged on a device: python -m kc.agents.realize.there {place}",
-            )
-        return self.read(json.loads(answer.read_text()), name)
+        return _unjudged(f"it has to be judged on a device: python -m kc.agents.realize.there {place} {place}.json")
 
     def read(self, data: Mapping[str, Any], name: str) -> Verdict:
         """A verdict that came from a device, for the proposal with key ``name``."""
@@ -81,3 +74,7 @@ class DeviceJudge:
         if verdict.gate == "timing" and not self.faster:
             return dataclasses.replace(verdict, accepted=True, gate=None, reason="accepted", message=verdict.message)
         return verdict
+
+
+def _unjudged(message: str) -> Verdict:
+    return Verdict(False, "resource", "resource.device", message)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kc.api import Executable
 
 #: of the arguments of all calls of a pack
-_MOST_BYTES = 8 << 20
+_MOST_BYTES = 5 << 20
 #: runs per call on inputs that are moved by a rounding
 _MOVED = 6
 #: bytes written before each timed window on a GPU: twice the second-level cache of an H200

@@ -45,8 +45,8 @@ def schedule(region: Source, proposal: Proposal, level: str, target: str) -> Rea
 
 
 def implementation(kernel: Any, chosen: Any) -> tuple[str, str]:
-    """The module with ``@main`` on buffers that the schedule ``chosen`` builds for ``kernel`` (named ``main``): as plain
-    IR, and with the marks by which later passes know a schedule's work."""
+    """The module with ``@main`` on buffers that the schedule ``chosen`` builds for ``kernel`` (named ``main``): as
+    plain IR, and with the marks by which later passes know a schedule's work."""
     from kc.bindings import ir
     from kc.context import make_context
     from kc.pass_manager import run_pipeline

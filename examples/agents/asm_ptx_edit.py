@@ -20,6 +20,9 @@ import kc
 from kc.agents.protocol import Proposal
 from kc.agents.realize import device_ptx, key, pack
 
+#: at which the region is timed
+SIZES = {"d0": 16384}
+
 PROGRAM = """
 func.func @main(%x: tensor<?x4096xf32>) -> tensor<?x4096xf32> {
   %e = stablehlo.exponential %x : tensor<?x4096xf32>
@@ -48,7 +51,7 @@ def write_pack(packs: Path) -> None:
     """The pack of the edit: PTX is judged inside of its program."""
     (ptx,) = device_ptx(PROGRAM, TARGET).values()
     proposal = Proposal("ptx", source=edited(ptx), assumes=("approx",))
-    pack(PROGRAM, proposal, packs / key(ptx, proposal, "asm", TARGET)[:16], "asm", TARGET)
+    pack(PROGRAM, proposal, packs / key(ptx, proposal, "asm", TARGET)[:16], "asm", TARGET, sizes=SIZES)
 
 
 if __name__ == "__main__":

@@ -61,13 +61,25 @@ def matmul(inputs: Sequence[Any], outputs: Sequence[Any], attributes: Mapping[st
     product = Product.of([x.shape for x in inputs], out.shape, attributes)
     if 0 in out.shape:
         return
-    if product.k == 0:
-        raise ValueError("a product over an empty dimension")
     kinds = tuple(x.dtype.numpy.name for x in (*inputs, out))
     alignments = tuple(_alignment(x.pointer) for x in (*inputs[:2], out))
     compute = str(attributes.get("compute", "f32"))
-    plan = _plan(out.device, product, kinds, alignments, compute)
-    plan.run(product, [x.pointer for x in inputs], out.pointer, out.stream)
+    pointers = [x.pointer for x in inputs]
+    if product.k:
+        plan = _plan(out.device, product, kinds, alignments, compute)
+        plan.run(product, pointers, out.pointer, out.stream)
+        return
+    # the library takes no empty sums: one of a zero is the same
+    one = dataclasses.replace(product, k=1, step_a=0, step_b=0)
+    zeros = (ctypes.c_char * (max(product.m, product.n) * out.dtype.itemsize))()
+    memory = runtime().kc_gpu_alloc(out.device, out.stream, len(zeros)) or 0
+    if not memory or runtime().kc_gpu_copy(out.device, out.stream, memory, ctypes.addressof(zeros), len(zeros), 0):
+        raise ExecutionError(last_error())
+    try:
+        plan = _plan(out.device, one, kinds, (_MOST_ALIGNMENT, _MOST_ALIGNMENT, alignments[2]), compute)
+        plan.run(one, [memory, memory, *pointers[2:]], out.pointer, out.stream)
+    finally:
+        runtime().kc_gpu_free(out.device, out.stream, memory)
 
 
 def _alignment(address: int) -> int:

@@ -1,6 +1,6 @@
 """Compile the examples for a GPU into a folder that ``run_examples.py`` takes to a machine with one.
 
-    python test/agents/gpu/make_examples.py FOLDER
+    python test/agents/gpu/make_examples.py FOLDER [EXAMPLE ...]
 
 For each example: ``original.kca`` and ``proposal.kca`` (the whole program, without and with the proposal, whatever a
 judge would say) and ``packs/KEY`` (the region alone, to be judged).
@@ -56,5 +56,5 @@ def make(name: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in EXAMPLES:
+    for each in sys.argv[2:] or EXAMPLES:
         make(each, Path(sys.argv[1]) / each)

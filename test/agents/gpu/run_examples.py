@@ -36,8 +36,8 @@ def top_p(x: Any) -> Any:
     return torch.where(torch.cumsum(p, 1) <= 0.9, p, torch.zeros_like(p))
 
 
-def relu_distance(x: Any, w: Any, b: Any) -> Any:
-    y = torch.relu(torch.addmm(b, x, w))
+def linear_distance(x: Any, w: Any, b: Any) -> Any:
+    y = torch.addmm(b, x, w)
     return y - y.amax(1, keepdim=True)
 
 
@@ -60,7 +60,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[Callable[[], tuple[Any, ...]]], 
     "asm_ptx_edit": (mish, [lambda: (_normal(24576, 4096),), lambda: (_normal(3, 4096, scale=30),)], 1e-6),
     "triton_cumsum": (top_p, [lambda: (_normal(4096, 4096),), lambda: (_normal(7, 4096),)], 1e-5),
     "cublaslt_linear": (
-        relu_distance,
+        linear_distance,
         [
             lambda: (_normal(8192, 4096), _normal(4096, 512, scale=0.02), _normal(512)),
             lambda: (_normal(33, 70), _normal(70, 512, scale=0.1), _normal(512)),
