@@ -1,6 +1,7 @@
 """kc's own agents from end to end: through the gates, in compiled programs that still compute the right thing."""
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -82,6 +83,23 @@ def test_agents_are_made_by_name() -> None:
     ):
         with pytest.raises(InputError, match=said):
             make(spec)
+
+
+def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kc.agents.builtin.search.candidates import Candidates
+    from kc.agents.realize.knob_space import KnobSpace
+
+    real = importlib.util.find_spec
+    gone = ("egglog", "openai", "optuna")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name in gone else real(name, *a))
+    for name in gone:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=r"kc\[algebra\]"):
+        make("algebra").propose(observe(DOUBLE))
+    with pytest.raises(InputError, match=r"kc\[llm\]"):
+        make("llm{model=m}")
+    with pytest.raises(InputError, match=r"kc\[search\]"):
+        Candidates(KnobSpace("rows", (), "cpu", {}))
 
 
 # ------------------------------------------------------------------------------------------------------ patterns

@@ -13,9 +13,13 @@ pytest.importorskip("egglog")
 sys.path.insert(0, str(Path(__file__).parent))
 from egraph_numpy import DTYPES, disagreement
 from egraph_seeds import SEEDS
+from stablehlo_programs import Program as Program_
 
-from kc.agents.builtin.egraph.saturate import rule_text, rulesets, saturate
+from kc.agents.builtin.egraph.rewrite import rewrite
+from kc.agents.builtin.egraph.saturate import Limits, rule_text, rulesets, saturate
 from kc.agents.builtin.egraph.terms import Program, ints
+from kc.bindings import ir, stablehlo_api
+from kc.context import make_context, parse_module
 
 LEAVES = {
     **dict.fromkeys("ABC", ("f32", (3, 4))), **dict.fromkeys("DE", ("f32", (4, 3))),
@@ -127,3 +131,38 @@ def test_wrong_rules_are_seen(what: str) -> None:
     assert classes.fired.get("w")
     rng = np.random.default_rng(7)
     assert any(disagreement(classes, draw(rng, frozenset()), same_under(frozenset())) for _ in range(20))
+
+
+def interpreted(text: str, arrays: list[np.ndarray]) -> np.ndarray:
+    """The result of a StableHLO function by the reference interpreter."""
+    module = parse_module(text, make_context())
+    f32 = ir.F32Type.get(module.context)
+    with module.context, ir.Location.unknown():
+        arguments = [ir.DenseElementsAttr.get(np.ascontiguousarray(a.reshape(a.shape or (1,))), shape=a.shape, type=f32)
+                     for a in arrays]
+        return np.array(stablehlo_api.eval_module(module, arguments)[0])
+
+
+@pytest.mark.parametrize("seed", [1000, 1004, 1009, 1014, 1023, 1034])
+def test_random_programs_stay_the_same_bit_for_bit(seed: int) -> None:
+    """Under exact rules, on inputs with special values; seeds by which something is rewritten."""
+    program = Program_(seed, 14)
+    found = rewrite(program.text, rule_text(), ["exact"], Limits(8, 4_000, 5.0))
+    assert found is not None and found["after"] < found["before"] and found["assumes"] == []
+    rng = np.random.default_rng(seed)
+    for special in (0.0, 0.4):
+        arrays = [np.where(rng.random(s) < special, rng.choice(SPECIAL, s), rng.normal(size=s)).astype(np.float32)
+                  for s in program.inputs]
+        want, got = (interpreted(text, arrays) for text in (program.text, found["ir"]))
+        assert same_under(frozenset())(got, want)
+
+
+def test_budgets_end_a_saturation() -> None:
+    names = ["A", "B", "C", "A", "B", "C", "A", "B"]
+    term = names[0]
+    for name in names[1:]:
+        term = f'(Bin "add" {term} {name})'
+    classes = saturate(program(term), rule_text(), ["exact", "reassoc"], Limits(50, 500, 30.0))
+    assert classes.stopped == "terms"
+    assert saturate(program(term), rule_text(), ["exact", "reassoc"], Limits(2, 10**6, 30.0)).stopped == "rounds"
+    assert saturate(program(term), rule_text(), ["exact", "reassoc"], Limits(50, 10**6, 0.0)).stopped == "seconds"
