@@ -59,6 +59,8 @@ class Bisection:
     say: Say = lambda words: None
     params: Params = dataclasses.field(default_factory=dict)
     _twins: list[Trace] | None = None
+    #: the first place of the road that is known to be right
+    _first: int = 0
 
     def run(self) -> Culprit | None:
         """The culprit; None when the program comes out right. Raises InputError when nothing can tell what is right."""
@@ -95,17 +97,18 @@ class Bisection:
         trace, end = self.trace, len(self.trace.steps)
         self.want = self._reference()
         real = self._real()
-        boundaries = [0, *trace.ends()]
-        names = ["the source", *(leg.name for leg in self.legs)]
-        self._told: dict[int, tuple[State, str]] = {0: ("right", "")}
+        named = dict(zip(trace.ends(), (leg.name for leg in self.legs), strict=True))
+        places = sorted({self._first, *(place for place in named if place > self._first)})
+        self._told: dict[int, tuple[State, str]] = {self._first: ("right", "")}
         if real is not None and real[0] == "right":
             return None
         if real is None and self._state(end)[0] == "right":
             return None
-        low, high = self._between(boundaries, lambda n: f"after {names[boundaries.index(n)]}")
+        low, high = self._between(places, lambda n: f"after {named[n]}")
         if high is None:
             if real is None:
-                raise InputError(f"no oracle runs the program after {names[boundaries.index(low)]}: {self._why(end)}")
+                reached = named.get(low, 'the source')
+                raise InputError(f"right as far as {reached}; no oracle runs what follows: {self._why(end)}")
             if self._state(end)[0] == "right":
                 kind = "wrong" if real[0] == "wrong" else real[0]
                 return Culprit(kind, f"code generation or the runtime: {real[1]}", None, before=trace.snapshot(end))
@@ -125,14 +128,20 @@ class Bisection:
         if self.expected is not None:
             return list(self.expected)
         self.say("running the source by its oracle")
-        found = []
-        for call in self.calls:
-            kind, value = ask(self.module, call, self.seconds, self.trace.params)
-            if kind != "results":
-                hint = "give the right results with --expect"
-                raise InputError(f"no oracle tells what the program should compute: {value}; {hint}")
-            found.append(value)
-        return found
+        why = ""
+        for place in [0, *self.trace.ends()]:
+            if place and self.legs[self.trace.steps[place - 1].leg].end not in ("stablehlo", "linalg"):
+                break
+            told = [ask(self.trace.snapshot(place), call, self.seconds, self.trace.params) for call in self.calls]
+            if all(kind == "results" for kind, _ in told):
+                if place:
+                    leg = self.legs[self.trace.steps[place - 1].leg].name
+                    self.say(f"no oracle runs the source: what stands after {leg} is taken to be right")
+                self._first = place
+                return [value for _, value in told]
+            why = why or next(str(value) for kind, value in told if kind != "results").partition("\n")[0]
+        hint = "give the right results with --expect"
+        raise InputError(f"no oracle tells what the program should compute: {why}; {hint}")
 
     def _real(self) -> tuple[str, str] | None:
         """``right``, ``wrong``, ``generation`` or ``run`` and why; None where it cannot be run."""

@@ -7,12 +7,14 @@ Which one fits is told by what stands in the module, not by where it comes from:
   ``stablehlo-legalize-to-linalg``, then as linalg;
 - linalg, loops: the executor of that level (``kc.agents.execution``): upstream passes, sequential loops, no schedules
   of kc's own but those that stand in the module already;
+- device code with its host code: the emulator of grids (``kc.agents.execution.grid``);
 - LLVM: see ``entry``.
 
 A module that none of these can run (collectives, device code, calls into kc's runtime) has no oracle: ``unknown``.
 """
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _GRAPH = frozenset({"stablehlo", "chlo", "vhlo"})
 _ALSO_IN_GRAPHS = _GRAPH | {"func", "builtin"}
+INTERPRETER = "interpreter"
 #: MLIR's own way from StableHLO down to linalg
 _COMPLETE = (
     "builtin.module(func.func(chlo-legalize-to-stablehlo),func.func(stablehlo-legalize-composite-to-call),"
@@ -33,6 +36,8 @@ _COMPLETE = (
     "func.func(convert-elementwise-to-linalg),canonicalize,cse)"
 )
 
+#: what the emulator does not take: linalg on buffers, in host code
+_DEVICE_LOOPS = "func.func(linalg-generalize-named-ops,convert-linalg-to-loops)"
 _BUFFERIZE = (
     "empty-tensor-to-alloc-tensor,one-shot-bufferize{bufferize-function-boundaries=1 "
     "function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},canonicalize,"
@@ -46,6 +51,7 @@ def task(
 ) -> Iterator[tuple[str, Any]]:
     """For a sandbox: ``("results", arrays)`` of each call of ``@main``; or ``("unknown", why)``, ``("fault", what)``.
 
+    ``(INTERPRETER, None)`` comes first where an interpreter runs it, whose end or length is no fault of the module's.
     ``calls`` hold the arguments without the parameters, which are ``given``. ``like``: the module before the llvm
     level, from which the signature of an entry point is read.
     """
@@ -58,7 +64,9 @@ def task(
         parameters.restore(context, given)
         origin = parsed if like is None else parse_module(like, make_context(), "module")
         for outcome in _outcomes(parsed, origin, given, calls, seconds):
-            if outcome.fault is not None:
+            if outcome == INTERPRETER:
+                yield INTERPRETER, None
+            elif outcome.fault is not None:
                 yield "fault", f"{outcome.fault.kind}: {outcome.fault.message}"
             else:
                 yield "results", list(outcome.results)
@@ -91,17 +99,24 @@ def _outcomes(
     if dialects & _GRAPH:
         spell_out_resources(module)
         text = str(module.operation.get_asm())
-        if dialects <= _ALSO_IN_GRAPHS and graph.engine(text) == "interpreter":
-            yield from graph.run(text, full, checks)
+        if dialects <= _ALSO_IN_GRAPHS and graph.interpretable(text):
+            yield INTERPRETER
+            yield from graph.run(text, full, dataclasses.replace(checks, engine="interpreter"))
             return
         signature = Signature.of(module)
         run_pipeline(module, _COMPLETE)
         yield from map(Program(module, "linalg", checks, signature).call, full)
         return
     if "gpu" in dialects:
-        from kc.agents.execution.errors import ExecutionError
+        from kc.agents.execution.grid.run import run as emulate
 
-        raise ExecutionError("unsupported", "device code stands in the module")
+        if has_tensors(module):
+            bufferize(module)
+            run_pipeline(module, "builtin.module(kc-bind-impls)")
+        run_pipeline(module, f"builtin.module({_DEVICE_LOOPS})")
+        yield INTERPRETER
+        yield from emulate(module, full, checks)
+        return
     signature, level = Signature.of(module), "loops"
     if has_tensors(module):
         level = "linalg"

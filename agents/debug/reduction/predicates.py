@@ -14,6 +14,7 @@ from typing import Any
 
 from kc.agents.debug import trace
 from kc.agents.debug.compare import Tolerance, difference
+from kc.agents.debug.oracle import INTERPRETER
 from kc.agents.debug.reduction.case import Case
 from kc.agents.debug.trace import Failure, Leg
 from kc.agents.gates import sandbox
@@ -115,8 +116,12 @@ def wrong_by(
     limits = sandbox.Limits(memory=8 << 30, step=seconds, wall=3 * seconds + 10)
     arguments = (case.text, list(case.inputs), [leg.pipeline for leg in legs], list(load), seconds)
     told, end = sandbox.call("kc.agents.debug.reduction.predicates:before_and_after", *arguments, limits=limits)
+    interpreted = sum(message[0] == INTERPRETER for message in told)
+    told = [message for message in told if message[0] != INTERPRETER]
     if not told or told[0][0] != "results" or (len(told) == 1 and end.kind in ("ok", "error")):
         return None
+    if len(told) == 1 and interpreted > 1:
+        return None  # the interpreter's own end
     if len(told) == 1 or told[1][0] == "fault":  # what the pipeline made ended the process, or itself
         message = end.message if len(told) == 1 else str(told[1][1])
         return {"result": None, "index": [], "got": None, "want": None, "message": message}
@@ -151,7 +156,9 @@ def ask(
     limits = sandbox.Limits(memory=8 << 30, step=seconds + 10, wall=10 * seconds + 60)
     arguments = (data, params or {}, [list(inputs)], seconds, like)
     messages, end = sandbox.call("kc.agents.debug.oracle:task", *arguments, limits=limits)
-    if messages:
-        return tuple(messages[0])  # type: ignore[return-value]
-    return ("fault", f"{end.kind}: {end.message}") if end.kind != "error" else ("unknown", end.message)
+    answers = [message for message in messages if message[0] != INTERPRETER]
+    if answers:
+        return tuple(answers[0])  # type: ignore[return-value]
+    ended = "fault" if end.kind != "error" and len(messages) == len(answers) else "unknown"
+    return ended, f"{end.kind}: {end.message}"
 
