@@ -6,6 +6,7 @@ ProtocolError; nothing in it is evaluated.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import types
@@ -98,7 +99,7 @@ def from_json(cls: type[Message], data: Any) -> Message:
             near = difflib.get_close_matches(_shown(name).strip("'"), fields, 1)
             hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(fields)}"
             raise ProtocolError(f"a {cls.__name__.lower()} has no such field{hint}", _shown(name).strip("'"))
-    kinds = typing.get_type_hints(cls)
+    kinds = _kinds(cls)  # type: ignore[arg-type]
     values = {}
     for name, field in fields.items():
         if name in data:
@@ -106,6 +107,12 @@ def from_json(cls: type[Message], data: Any) -> Message:
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise ProtocolError("is missing", name)
     return cls(**values)
+
+
+@functools.cache
+def _kinds(cls: type) -> dict[str, Any]:
+    """The types of a message's fields; looking them up takes longer than all the rest."""
+    return typing.get_type_hints(cls)
 
 
 def _value(value: Any, kind: Any, path: str) -> Any:

@@ -204,7 +204,9 @@ def parse(text: str) -> Line:
     given = data.pop("hash", None)
     if given != _hash(data):
         raise LineError("its hash does not fit: the line was changed after it was written")
-    return _line(_TYPES[data["type"]], _infinite(data))
+    made = _line(_TYPES[data["type"]], _infinite(data))
+    made.__dict__["hash"] = given  # where the property keeps it
+    return made
 
 
 def _line(cls: type[Region] | type[Attempt] | type[Build], data: dict[str, Any]) -> Line:
