@@ -267,7 +267,7 @@ class Session:
     def _verdict(self, observation: Observation, proposal: Proposal, seed: int) -> Verdict:
         if proposal.kind == "keep":
             return Verdict(True)
-        known = self.ledger.same(observation.identity, proposal)
+        known = self.ledger.same(observation.identity, proposal, timing=self.timing)
         told = None if known is None else known.judgement()
         if told is not None:
             return told

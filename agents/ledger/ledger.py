@@ -80,14 +80,17 @@ class Ledger:
             chosen = [a for a in found if agent in (None, a.agent) and version in (None, a.agent_version)]
         return sorted(chosen, key=lambda a: a.order)
 
-    def same(self, identity: str, proposal: Proposal) -> Attempt | None:
+    def same(self, identity: str, proposal: Proposal, *, timing: bool = False) -> Attempt | None:
         """The newest attempt of any agent with just this proposal (its rationale aside) that still stands.
 
-        With it a proposal need not be judged twice.
+        With it a proposal need not be judged twice. ``timing``: whether it must be faster, too; a verdict that rests on
+        a measurement counts on a machine like the one at hand only.
         """
         wanted = _substance(proposal.to_json())
         for attempt in reversed(self.attempts(identity)):
-            if attempt.proposal is not None and _substance(attempt.proposal) == wanted and not stale.why_stale(attempt):
+            if attempt.proposal is None or _substance(attempt.proposal) != wanted or stale.why_stale(attempt):
+                continue
+            if _answers(attempt, timing):
                 return attempt
         return None
 
@@ -275,6 +278,17 @@ class Ledger:
 
     def _named(self) -> str:
         return "the ledger" if self.path is None else f"the ledger '{self.path}'"
+
+
+def _answers(attempt: Attempt, timing: bool) -> bool:
+    """Whether the verdict would be given here as well, by the gates that ``timing`` includes or not."""
+    verdict = attempt.verdict or {}
+    measured = bool(verdict.get("timing")) or verdict.get("gate") == "timing"
+    if not timing:
+        return verdict.get("gate") != "timing"
+    if attempt.outcome == "rejected" and not measured:
+        return True
+    return measured and attempt.machine.get("cpu") == machine()["cpu"]
 
 
 def _substance(proposal: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,6 +109,18 @@ def test_the_same_proposal_need_not_be_judged_again() -> None:
     assert ledger.path is None
 
 
+def test_verdicts_that_rest_on_a_measurement_are_of_their_machine() -> None:
+    untimed, slow = dataclasses.replace(GOOD, timing=None), Verdict(False, "timing", "timing.slower", timing=GOOD.timing)
+    for verdict, plain, timed in ((untimed, True, False), (GOOD, True, True), (slow, False, True), (BAD, True, True)):
+        ledger = Ledger()
+        attempt = ledger.record(observation(), Someone(), PROPOSAL, verdict)
+        assert (ledger.same("a" * 64, PROPOSAL) is not None) == plain
+        assert (ledger.same("a" * 64, PROPOSAL, timing=True) is not None) == timed
+        other = Ledger()
+        other.append(dataclasses.replace(attempt, machine={"cpu": "another"}))
+        assert (other.same("a" * 64, PROPOSAL, timing=True) is not None) == (verdict is BAD)
+
+
 @pytest.mark.parametrize("change", [{"kc": "0.0.1"}, {"protocol": 0}, {"gates": 12345}], ids=lambda c: next(iter(c)))
 def test_what_was_judged_by_other_rules_is_stale(change: dict[str, Any]) -> None:
     ledger = Ledger()
