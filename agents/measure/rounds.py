@@ -108,8 +108,18 @@ class _Problem(Exception):
         self.reason, self.culprit = reason, culprit
 
 
+#: findings that a busy machine can cause, too: they count when they come twice
+_NOISY = frozenset({"clock", "background"})
+
+
 def measure(job: Job) -> Measurement:
     """Measure both programs of a job; what is wrong with one of them is told in the answer."""
+    found = _measure(job)
+    return found if found.reason not in _NOISY else _measure(job)
+
+
+def _measure(job: Job) -> Measurement:
+    """One measurement, in new processes."""
     with tempfile.TemporaryDirectory(prefix="kc-measure-") as folder:
         sides = {name: Side(name, Path(folder), job.threads) for name in ("original", "proposal")}
         try:
