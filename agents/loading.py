@@ -47,6 +47,10 @@ def _divide(text: str) -> tuple[str, str, str]:
 
 
 def _find(name: str, levels: tuple[str, ...] | None) -> Agent:
+    if name == "mcp":
+        raise InputError(
+            "a coding agent is not called, it connects: run `kc mcp PROGRAM --ledger FILE` and let it propose"
+        )
     if name.startswith("exec:"):
         from kc.agents.bindings.child import ChildAgent
 
