@@ -72,6 +72,9 @@ class BlockState:
 
     def end(self) -> None:
         """Give back what was the block's."""
+        for region in [*self.machine.allocations, *self.machine.arguments]:
+            if region.track is not None:
+                region.track.blocks.pop(self.number, None)
         for region in self.regions:
             self.machine.memory.forget(region)
 

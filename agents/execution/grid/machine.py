@@ -60,12 +60,14 @@ class Machine:
         self.arguments: list[Region] = []
         self.heap: set[str] = set()
         self.launches = 0
+        self.now: Node | None = None  # the op under way
         self._globals: dict[str, Region] = {}
         self._until = time.process_time() + checks.seconds
         self._steps = 0
 
-    def tick(self) -> None:
+    def tick(self, node: Node) -> None:
         """One more op; raises Stopped when the time is over."""
+        self.now = node
         self._steps += 1
         if self._steps % 256 == 0 and time.process_time() > self._until:
             raise Stopped("time", f"ran for more than {self.checks.seconds:g} s of CPU time")

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kc.agents.execution.calls import Finding
+from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.types import GLOBAL, LOCAL, SHARED
 
 if TYPE_CHECKING:
     from kc.agents.execution.grid.memory import Findings, Region
 
-#: entries of the table of readers of one region in one block; larger regions are not tracked within blocks
-_MOST = 1 << 27
-_FOREVER = 2**31 - 1
+#: entries of the table of readers of one region in one block: of the address space, not of memory
+_MOST = 1 << 28
+_FOREVER = 2**15 - 1
+_CLOCK: Any = np.int16
 
 
 class Clocks:
@@ -25,7 +27,7 @@ class Clocks:
 
     def __init__(self, block: int, count: int):
         self.block, self.count = block, count
-        start = np.zeros((count, count), np.int32)
+        start = np.zeros((count, count), _CLOCK)
         np.fill_diagonal(start, 1)
         self.of = {SHARED: start, GLOBAL: start.copy()}
         self.known: list[dict[int, np.ndarray]] = [{} for _ in range(count)]
@@ -39,6 +41,8 @@ class Clocks:
             clocks = self.of[space]
             clocks[threads] = clocks[threads].max(axis=0)
             clocks[threads, threads] += 1
+            if clocks[threads[0], threads[0]] == _FOREVER:
+                raise ExecutionError("unsupported", f"a kernel with more than {_FOREVER - 1} barriers")
         if GLOBAL in spaces and any(self.known[t] for t in threads):
             together: dict[int, np.ndarray] = {}
             for thread in threads:
@@ -80,13 +84,13 @@ class _Inside:
 
     def __init__(self, size: int, threads: int):
         self.writer = np.full(size, -1, np.int32)
-        self.clock = np.zeros(size, np.int32)
+        self.clock = np.zeros(size, _CLOCK)
         self.place = np.zeros(size, np.int32)
-        self.reads = np.zeros((size, threads), np.int32)
-        self.read_last = np.zeros(size, np.int32)  # the largest of a byte's clocks in `reads`
+        self.reads = np.zeros((size, threads), _CLOCK)
+        self.read_last = np.zeros(size, _CLOCK)  # the largest of a byte's clocks in `reads`
         self.read_place = np.zeros(size, np.int32)
         self.atomics: np.ndarray | None = None
-        self.atomic_last = np.zeros(size, np.int32)
+        self.atomic_last = np.zeros(size, _CLOCK)
         self.atomic_place = np.zeros(size, np.int32)
 
 
@@ -146,12 +150,13 @@ class Who:
         track, space = region.track, SHARED if region.space == SHARED else GLOBAL
         threads = self.threads[lanes]
         known = clocks.of[space][threads]  # (lanes, threads of the block)
-        if region.size * clocks.count <= _MOST:
-            inside = track.blocks.get(clocks.block)
-            if inside is None:
-                track.blocks = {k: v for k, v in track.blocks.items() if k < 0}  # of blocks that have ended
-                inside = track.blocks[clocks.block] = _Inside(region.size, clocks.count)
-            self._inside(region, inside, lanes, threads, places, known, mode, values)
+        inside = track.blocks.get(clocks.block)
+        if inside is None:
+            if region.size * clocks.count > _MOST:
+                message = f"{region.name} of {region.size} bytes is too large to be watched under {clocks.count} threads"
+                raise ExecutionError("unsupported", message)
+            inside = track.blocks[clocks.block] = _Inside(region.size, clocks.count)
+        self._inside(region, inside, lanes, threads, places, known, mode, values)
         if space == GLOBAL:
             self._between(region, track, lanes, threads, places, mode)
 

@@ -104,6 +104,12 @@ class _Run:
             fault = Fault(stopped.kind, stopped.message)
         except MemoryError as error:
             fault = Fault("allocation", str(error))
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # a form of an op that nobody has thought of: never an accept, and told as what it is
+            now = machine.now
+            where = f"{now.name} at {now.place}" if now else "the start"
+            message = f"the emulated machine fails on {where}: {type(error).__name__}: {error}"
+            raise ExecutionError("unsupported", message, now.name if now else "") from error
         results: tuple[np.ndarray, ...] = ()
         if fault is None:
             results = (*(self._returned(v) for v in returned), *self._buffers())

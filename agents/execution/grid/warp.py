@@ -121,7 +121,7 @@ class Warp:
             name = node.name
             if name in _ENDS:
                 return node
-            self.machine.tick()
+            self.machine.tick(node)
             self.who.at(name, node.place)
             control = CONTROL.get(name)
             if control is not None:
