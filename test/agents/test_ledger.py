@@ -110,7 +110,8 @@ def test_the_same_proposal_need_not_be_judged_again() -> None:
 
 
 def test_verdicts_that_rest_on_a_measurement_are_of_their_machine() -> None:
-    untimed, slow = dataclasses.replace(GOOD, timing=None), Verdict(False, "timing", "timing.slower", timing=GOOD.timing)
+    untimed = dataclasses.replace(GOOD, timing=None)
+    slow = Verdict(False, "timing", "timing.slower", timing=GOOD.timing)
     for verdict, plain, timed in ((untimed, True, False), (GOOD, True, True), (slow, False, True), (BAD, True, True)):
         ledger = Ledger()
         attempt = ledger.record(observation(), Someone(), PROPOSAL, verdict)
