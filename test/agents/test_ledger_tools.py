@@ -98,10 +98,12 @@ def test_explaining(path: Path) -> None:
     ledger = Ledger(path)
     region = ledger.region("a" * 64)
     assert region is not None
-    region = dataclasses.replace(region, flops=2e9, bytes=1e6, roofline_us=2.0, default={"schedule": "rows", "knobs": {"tile": 8}})
+    default = {"schedule": "rows", "knobs": {"tile": 8}}
+    region = dataclasses.replace(region, flops=2e9, bytes=1e6, roofline_us=2.0, default=default)
     shown = "\n".join(report.explain(ledger.attempts("a" * 64), region, ir=True))
     for words in (
-        "@kernel_0 (linalg, map, cpu)", "2e+09 flops, 1e+06 bytes, at least 2 µs", "kc by itself: schedule rows {tile = 8}",
+        "@kernel_0 (linalg, map, cpu)", "2e+09 flops, 1e+06 bytes, at least 2 µs",
+        "kc by itself: schedule rows {tile = 8}",
         "is replace_ir (1 lines), by someone 1 at before:cpu-schedule", "because: because third", "| third",
         "gates passed: parse 0.25 s, numeric 1.5 s; 24 runs", "errors: ulp 1.5",
         "time: 12 µs → 8 µs (1.5x, 95 % 1.4…1.6), roofline 2 µs", "besides, 2 proposals",
