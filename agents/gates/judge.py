@@ -74,7 +74,7 @@ class _Trial:
         """What the original is; raises InputError when it is not fit to be one."""
         key = (self.level, self.original)
         if key not in _readings:
-            messages, end = sandbox.call("kc.agents.gates.tasks:read_original", self.original)
+            messages, end = sandbox.call("kc.agents.gates.tasks:read_original", self.original, level=self.level)
             if end.kind != "ok":
                 raise InputError(f"the original cannot be read: {end.message}")
             ((kind, value),) = messages

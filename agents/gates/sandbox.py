@@ -119,16 +119,17 @@ def _end(said: tuple[str, Any] | None, word: dict[str, Any]) -> End:
     return End("crash", f"ended without a word (exit code {word['code']})" + (f": {lines}" if lines else ""))
 
 
-def start(task: str, *arguments: Any, limits: Limits | None = None, inbox: bool = False) -> Job:
+def start(task: str, *arguments: Any, limits: Limits | None = None, inbox: bool = False, level: str = "") -> Job:
     """Start a task: ``module:function``, a generator function of ``arguments`` that yields plain data.
 
-    With ``inbox`` it has one more argument: an iterator over what ``Job.send`` hands it.
+    With ``inbox`` it has one more argument: an iterator over what ``Job.send`` hands it. ``level``: what later tasks
+    will have to do with, so that it is loaded meanwhile.
     """
     limits = limits or Limits()
     ours, theirs = socket.socketpair()
     reading, writing = os.pipe()
     try:
-        _request(theirs.fileno(), writing)
+        _request(theirs.fileno(), writing, level)
         data = pickle.dumps((task, arguments, {**dataclasses.asdict(limits), "inbox": inbox}), protocol=5)
         with contextlib.suppress(BrokenPipeError):  # it died before it read: the end will tell
             ours.sendall(struct.pack("q", len(data)) + data)
@@ -142,9 +143,9 @@ def start(task: str, *arguments: Any, limits: Limits | None = None, inbox: bool 
     return Job(ours, reading)
 
 
-def call(task: str, *arguments: Any, limits: Limits | None = None) -> tuple[list[Any], End]:
-    """All messages of a task, and how it ended."""
-    job = start(task, *arguments, limits=limits)
+def call(task: str, *arguments: Any, limits: Limits | None = None, level: str = "") -> tuple[list[Any], End]:
+    """All messages of a task, and how it ended; see ``start``."""
+    job = start(task, *arguments, limits=limits, level=level)
     messages = list(job)
     assert job.end is not None
     return messages, job.end
@@ -183,16 +184,19 @@ class _Plain(pickle.Unpickler):
 # ---- the zygote of this process
 
 _lock = threading.Lock()
-_zygote: tuple[int, socket.socket, subprocess.Popen[bytes] | None] | None = None
+_zygote: tuple[int, socket.socket, subprocess.Popen[bytes] | int] | None = None
 
 
-def _request(stream: int, status: int) -> None:
+def _request(stream: int, status: int, level: str) -> None:
     """Hand a job's descriptors to the zygote; starts one when there is none (any more)."""
+    from kc.agents.gates.zygote import LEVELS
+
+    word = next((byte for byte, name in LEVELS.items() if name == level), b"j")
     with _lock:
         for attempt in range(2):
             control = _control()
             try:
-                socket.send_fds(control, [b"j"], [stream, status])
+                socket.send_fds(control, [word], [stream, status])
                 return
             except OSError as error:
                 _stop()
@@ -207,6 +211,10 @@ def _control() -> socket.socket:
         _zygote = None
     if _zygote is None:
         ours, theirs = socket.socketpair()
+        if _can_fork():
+            _zygote = (os.getpid(), ours, _fork(theirs))
+            atexit.register(_stop)
+            return ours
         os.set_inheritable(theirs.fileno(), True)
         environment = {
             **os.environ,
@@ -229,6 +237,41 @@ def _control() -> socket.socket:
     return _zygote[1]
 
 
+def _can_fork() -> bool:
+    """Whether the zygote can be forked from this process instead of started anew: it has MLIR, and nothing but it."""
+    heavy = ("torch", "jax", "jaxlib", "tensorflow", "pytest")
+    return (
+        "torch_mlir.ir" in sys.modules
+        and not any(name in sys.modules for name in heavy)
+        and threading.active_count() == 1
+        and len(os.listdir("/proc/self/task")) == 1
+    )
+
+
+def _fork(theirs: socket.socket) -> int:
+    """Make a child of this process the zygote; its process id."""
+    child = os.fork()
+    if child != 0:
+        theirs.close()
+        return child
+    code = 1
+    try:
+        keep = theirs.fileno()
+        os.setsid()
+        os.closerange(3, keep)
+        os.closerange(keep + 1, os.sysconf("SC_OPEN_MAX"))
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1):
+            os.dup2(nothing, number)
+        from kc.agents.gates.zygote import serve
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        serve(theirs)
+        code = 0
+    finally:
+        os._exit(code)
+
+
 def _stop() -> None:
     """End the zygote of this process."""
     global _zygote
@@ -237,9 +280,14 @@ def _stop() -> None:
     owner, control, process = _zygote
     _zygote = None
     control.close()
-    if owner == os.getpid() and process is not None:
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    if owner != os.getpid():
+        return
+    if isinstance(process, int):
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process, 0)
+        return
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

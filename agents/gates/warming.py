@@ -46,8 +46,8 @@ func.func @main(%x: memref<?xf32> {kc.dims = ["N"]}, %y: memref<?xf32> {kc.dims 
 """
 
 
-def steps() -> list[Callable[[], object]]:
-    """What to do in the zygote, in order of need."""
+def steps(level: str) -> list[Callable[[], object]]:
+    """What to do in the zygote, in order of need, so that tasks of a level find all in memory."""
     from kc.agents.gates import tasks
 
     square, row = np.ones((4, 4), np.float32), np.ones(4, np.float32)
@@ -62,14 +62,13 @@ def steps() -> list[Callable[[], object]]:
         call = Call((array,) if level != "loops" else (array, array))
         return list(tasks.execute(text, level, [call], Checks(instrument=watched), "cpu", False))
 
-    return [
-        lambda: importlib.import_module("ml_dtypes"),
-        lambda: read(_LINALG),
-        lambda: inspect(_LINALG, "linalg"),
-        lambda: run(_LINALG, "linalg", square),
-        lambda: read(_STABLEHLO),
-        lambda: inspect(_STABLEHLO, "stablehlo"),
-        lambda: run(_STABLEHLO, "stablehlo", square),
-        lambda: inspect(_LOOPS, "loops"),
-        lambda: run(_LOOPS, "loops", row, True),
-    ]
+    found: list[Callable[[], object]] = [lambda: importlib.import_module("ml_dtypes")]
+    if level == "linalg":
+        found += [lambda: inspect(_LINALG, level), lambda: run(_LINALG, level, square), lambda: read(_LINALG)]
+        found += [lambda: run(_LINALG, level, square, True)]
+    elif level == "stablehlo":
+        found += [lambda: inspect(_STABLEHLO, level), lambda: run(_STABLEHLO, level, square), lambda: read(_STABLEHLO)]
+    elif level == "loops":
+        found += [lambda: inspect(_LOOPS, level), lambda: run(_LOOPS, level, row), lambda: read(_LOOPS)]
+        found += [lambda: run(_LOOPS, level, row, True)]
+    return found

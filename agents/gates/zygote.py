@@ -1,7 +1,8 @@
 """The process from which sandboxes are forked: MLIR and NumPy are loaded here once, so that one starts in a few ms.
 
-It reads requests from a Unix socket, each one byte with two file descriptors: the stream of a job (the task comes in
-over it, messages go out) and a pipe for the last word. For each it forks a *supervisor*, which forks the *worker*: the
+It reads requests from a Unix socket, each one byte (the level with which the job has to do, if any: what that level
+needs is loaded then) with two file descriptors: the stream of a job (the task comes in over it, messages go out) and a
+pipe for the last word. For each it forks a *supervisor*, which forks the *worker*: the
 worker does the task under limits; the supervisor watches its time, kills it and whatever it left behind, and writes how
 it ended. The zygote runs no stranger's code and ends when its socket is closed.
 """
@@ -22,7 +23,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kc.agents.gates import confine
@@ -31,10 +32,15 @@ from kc.agents.gates import confine
 _LOOK = 0.02
 
 
+#: what a request says -> the level with which it has to do
+LEVELS = {b"s": "stablehlo", b"l": "linalg", b"p": "loops"}
+
+
 def serve(control: socket.socket) -> None:
     """Fork a supervisor for each request until the socket is closed; load what tasks need while there is none."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
-    steps = importlib.import_module("kc.agents.gates.warming").steps()
+    steps: list[Callable[[], object]] = []
+    known: set[bytes] = set()
     while True:
         while steps and not select.select([control], [], [], 0)[0]:
             with contextlib.suppress(Exception):  # a task that needs it will say what is wrong
@@ -46,6 +52,9 @@ def serve(control: socket.socket) -> None:
             continue
         if not message:
             return
+        if message not in known:
+            known.add(message)
+            steps += importlib.import_module("kc.agents.gates.warming").steps(LEVELS.get(message, ""))
         descriptors = array.array("i")
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:

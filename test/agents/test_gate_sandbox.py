@@ -174,7 +174,23 @@ def test_no_descriptor_is_left_open():
 
 def test_a_zygote_that_died_is_replaced():
     sandbox.call(f"{HERE}:count", 1)
-    assert sandbox._zygote is not None and sandbox._zygote[2] is not None
-    sandbox._zygote[2].kill()
-    sandbox._zygote[2].wait()
+    assert sandbox._zygote is not None
+    process = sandbox._zygote[2]
+    assert isinstance(process, subprocess.Popen)
+    process.kill()
+    process.wait()
     assert sandbox.call(f"{HERE}:count", 2)[0] == [0, 1]
+
+
+def test_a_process_of_one_thread_that_has_mlir_forks_its_zygote_and_leaves_nothing():
+    script = (
+        "import os, kc.bindings\nfrom kc.agents.gates import sandbox\n"
+        "said = sandbox.call('kc.agents.gates.tasks:read_original', 'module {}')[0]\n"
+        "print(said, type(sandbox._zygote[2]).__name__)\n"
+        "child = sandbox._zygote[2]\nsandbox._stop()\n"
+        "print(os.path.exists(f'/proc/{child}') if isinstance(child, int) else False)\n"
+    )
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=environment)
+    first, second = done.stdout.strip().splitlines()
+    assert "no public function @main" in first and first.endswith("int") and second == "False", done.stderr
