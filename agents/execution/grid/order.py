@@ -153,7 +153,7 @@ class Who:
         inside = track.blocks.get(clocks.block)
         if inside is None:
             if region.size * clocks.count > _MOST:
-                message = f"{region.name} of {region.size} bytes is too large to be watched under {clocks.count} threads"
+                message = f"{region.name} of {region.size} bytes is too large to watch under {clocks.count} threads"
                 raise ExecutionError("unsupported", message)
             inside = track.blocks[clocks.block] = _Inside(region.size, clocks.count)
         self._inside(region, inside, lanes, threads, places, known, mode, values)
