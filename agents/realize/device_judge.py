@@ -39,6 +39,11 @@ class DeviceJudge:
     def __call__(self, original: str, proposal: Proposal, *, level: str, target: str, **how: Any) -> Verdict:
         if proposal.kind == "keep":
             return Verdict(True)
+        name = key(original, proposal, level, target)
+        place = self.folder / name[:16]
+        for answer in (place / "verdict.json", place.with_suffix(".json")):
+            if answer.exists():
+                return self.read(json.loads(answer.read_text()), name)
         if level != "asm":
             try:
                 made = realize(original, proposal, level, target)
@@ -50,11 +55,6 @@ class DeviceJudge:
                 from kc.agents.gates.judge import judge
 
                 return judge(original, proposal, level=level, target=target, **how)
-        name = key(original, proposal, level, target)
-        place = self.folder / name[:16]
-        for answer in (place / "verdict.json", place.with_suffix(".json")):
-            if answer.exists():
-                return self.read(json.loads(answer.read_text()), name)
         if level != "asm":
             if not (place / "pack.json").exists():
                 pack(original, proposal, place, level, target, sizes=self.sizes)

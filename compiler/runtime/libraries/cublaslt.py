@@ -55,8 +55,8 @@ def implementation(name: str) -> Callable[..., None]:
 
 
 def matmul(inputs: Sequence[Any], outputs: Sequence[Any], attributes: Mapping[str, Any]) -> None:
-    """a, b[, bias] -> epilogue(alpha * a b + bias); sums in f32 (f64 for f64); with ``compute = "tf32"`` products of f32
-    are of TF32."""
+    """a, b[, bias] -> epilogue(alpha * a b + bias); sums in f32 (f64 for f64); with ``compute = "tf32"`` products of
+    f32 are of TF32."""
     out = outputs[0]
     product = Product.of([x.shape for x in inputs], out.shape, attributes)
     if 0 in out.shape:
