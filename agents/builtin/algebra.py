@@ -17,7 +17,7 @@ from kc.errors import CompileError, InputError
 
 @dataclasses.dataclass
 class AlgebraAgent(Agent):
-    """Proposes the region with everything that the contract allows; if that is rejected, with exact rules only.
+    """Proposes the cheapest form that is proved equal under all that the contract allows; then under exact rules only.
 
     ``rules``: files of more rules (``.egg``), in kc's rulesets or their own, named after the allowances they need.
     ``rounds``, ``terms``, ``seconds``: budget of one saturation; what is proved when it is used up counts.

@@ -21,7 +21,7 @@ from kc.agents.protocol import Observation, Proposal, Verdict
 
 @dataclasses.dataclass
 class LanguageModelAgent(Agent):
-    """One conversation per region, in turns: region, proposal, verdict, proposal … until one is accepted.
+    """Asks a language model, one conversation per region: proposal, verdict, proposal … until one is accepted.
 
     ``provider``: ``openai`` (and what speaks its wire format, at ``url``) or ``anthropic``. ``key_variable``: name of
     the environment variable with the key (default ``OPENAI_API_KEY``, ``ANTHROPIC_API_KEY``). ``tokens``, ``dollars``

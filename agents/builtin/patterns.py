@@ -22,7 +22,7 @@ OWN_RULES = Path(__file__).with_name("rules")
 
 @dataclasses.dataclass
 class PatternsAgent(Agent):
-    """Proposes the region as it stands after all rules; after a rejection, without one rule or with one rule alone.
+    """Proposes the region after a person's rules; after a rejection, without one of them or with one alone.
 
     ``rules``: ``.py`` files with ``kc.Pass`` classes and ``@kc.rewrite`` functions, ``.mlir`` files with PDL patterns;
     kc's own for the region's level when none are named. ``seconds``: CPU seconds of one application.

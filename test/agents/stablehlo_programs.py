@@ -3,7 +3,10 @@ from __future__ import annotations
 
 import random
 
-_STEPS = ["unary", "unary", "binary", "binary", "binary", "constant", "transpose", "reshape", "broadcast", "reduce", "dot", "select", "reverse"]
+_STEPS = [
+    "unary", "unary", "binary", "binary", "binary", "constant", "transpose", "reshape", "broadcast", "reduce", "dot",
+    "select", "reverse",
+]
 
 
 class Program:
