@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+#: of the gates' rules; raised when a proposal that was accepted might no longer be
+REVISION: int = 1
+
 _EXPORTS = {
     "Rejection": "kc.agents.gates.reasons:Rejection",
     "explain_numerics": "kc.agents.gates.policy:explain",

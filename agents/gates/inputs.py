@@ -85,7 +85,8 @@ class Drawer:
             if dtype.itemsize > 2:
                 return None
             values = np.arange(1 << 8 * dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
-            legal = (self.policy.nan | ~np.isnan(values)) & (self.policy.inf | ~np.isinf(values))
+            with np.errstate(all="ignore"):
+                legal = (self.policy.nan | ~np.isnan(values)) & (self.policy.inf | ~np.isinf(values))
             values = values[legal]
         elif dtype.kind in "iu":
             low, high = contract.range or integer_limits(dtype)

@@ -90,10 +90,10 @@ class Planner:
             parts.append(self._of_integers())
         parts += [self._of_scalars(), self._of_pairs()]
         yield from _in_turns(parts)
-        yield from self._of_sizes(every(self._drawer.shapes, self._sizes))
         yield from self._at_the_top()
-        for manner in (*_MIXED[1:], "constants", "one_constant", "edges", "halves", "outlier"):
+        for manner in (*_MIXED[1:], "constants", "combined", "combined", "edges", "halves"):
             yield self._call(self._next(), manner, f"{manner} values")
+        yield from self._of_sizes(every(self._drawer.shapes, self._sizes))
 
     def _of_sizes(self, sizes: Sequence[Sizes]) -> Iterator[Planned]:
         for number, size in enumerate(sizes):

@@ -23,6 +23,8 @@ STEP, TIMES = 1.5, 50.0
 _TRUSTED = 20.0
 #: scalar operations of a StableHLO region up to which its interpreter runs it, and kc's road beyond
 _INTERPRETED = 1 << 17
+#: CPU seconds of a compilation and the first call
+_COMPILING = 20.0
 #: calls in which the original may die before it is given up
 _LOST = 8
 
@@ -156,7 +158,8 @@ class Sides:
     def _start(
         self, form: Form, calls: Sequence[Call], checks: Checks, step: float, retyped: bool = False
     ) -> sandbox.Job:
-        limits = sandbox.Limits(step=step, wall=600.0)
+        first = step + 1 if form.level == "stablehlo" else _COMPILING
+        limits = sandbox.Limits(step=step, first=first, wall=600.0)
         arguments = (form.text, form.level, list(calls), checks, self.target, retyped)
         return sandbox.start("kc.agents.gates.tasks:execute", *arguments, limits=limits, inbox=True)
 

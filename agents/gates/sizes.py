@@ -166,6 +166,10 @@ def _ordinary(shapes: Shapes, constants: list[int], rng: random.Random) -> Itera
             yield {**dict.fromkeys(names, 1), name: size}
     for end in (1, 0):
         yield {name: ranges[name][end] for name in names}
+    for below in range(1, 8):  # every remainder of small powers of two, near the top
+        yield {name: ranges[name][1] - below for name in names}
+        for name in names if len(names) > 1 else ():
+            yield {n: ranges[n][1] - below * (n == name) for n in names}
     for constant in constants[:48]:
         for name in names:
             low, high = ranges[name]
@@ -183,6 +187,9 @@ def _products(names: Sequence[str], ranges: Mapping[str, tuple[int, int]], const
     """Sizes whose product, or sum, is a constant of the text."""
     first, second = names[0], names[1]
     others = dict.fromkeys(names, 3)
+    root = round(constant**0.5)
+    for one in (root, root + 1):  # just beyond the constant
+        yield {**others, first: one, second: constant // max(1, one) + 1}
     for one in range(2, min(constant, 65)):
         other, rest = divmod(constant, one)
         if rest == 0 and _inside(one, ranges[first]) and _inside(other, ranges[second]):

@@ -303,6 +303,13 @@ class Floats:
         """Nothing but the constants that are compared with something."""
         return rng.choice(self._constants[:6] or [0.5, 2.0], shape)
 
+    def combined(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """Sums, differences, products and quotients of two constants."""
+        few = [c for c in self._constants[:8] if math.isfinite(c)] or [1.0]
+        one, other = rng.choice(few, shape), rng.choice(few, shape)
+        ways = [one + other, one - other, one * other, one / np.where(other == 0, 1.0, other)]
+        return np.choose(rng.integers(0, len(ways), shape), ways)
+
     def one_constant(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         pool = self._neighbours(dtype)
         if not pool:
@@ -442,6 +449,11 @@ class Integers:
             return self.uniform(shape, rng)
         pool = np.array(sorted(set(self._constants)), object)
         return np.where(rng.random(shape) < 0.7, rng.choice(pool, shape), self.small(shape, rng))
+
+    def combined(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        few = np.array(list(dict.fromkeys(self._constants[1:24:3])) or [1], object)
+        one, other = rng.choice(few, shape), rng.choice(few, shape)
+        return self._clip(np.choose(rng.integers(0, 3, shape), [one + other, one - other, one * other]))
 
     def one_constant(self, shape: tuple[int, ...], rng: Rng) -> Array:
         made = np.array(self.small(shape, rng), object).reshape(-1)

@@ -272,3 +272,30 @@ def test_a_sum_whose_iterator_is_called_parallel():
     assert reason(race.check(case(wrong, right, "linalg"))) == "race.conflict"
     assert race.check(case(right, right, "linalg")) is None
     assert race.check(case(wrong, wrong, "linalg")) is None  # the region's own word
+
+
+@pytest.mark.parametrize(
+    ("combine", "allow", "want"),
+    [
+        ("%c = arith.addf %a, %b : f32", "reassoc", None),
+        ("%c = arith.addf %b, %a : f32", "reassoc", None),
+        ("%c = arith.addf %a, %b : f32", "contract", "race.order"),
+        ("%c = arith.subf %a, %b : f32", "reassoc", "race.order"),
+        ("%c = arith.maximumf %a, %b : f32", "contract", None),
+        ("%c = arith.addf %a, %a : f32", "reassoc", "race.order"),
+        ("%d = arith.addf %a, %b : f32\n %c = arith.addf %d, %b : f32", "reassoc", "race.order"),
+    ],
+)
+def test_partial_results_may_be_put_together_in_any_order(combine, allow, want):
+    body = f"""  %z = arith.constant 0.0 : f32
+      %s = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%z) -> f32 {{
+        %v = memref.load %x[%i] : memref<?xf32>
+        scf.reduce(%v : f32) {{
+        ^bb0(%a: f32, %b: f32):
+          {combine}
+          scf.reduce.return %c : f32
+        }}
+      }}
+      memref.store %s, %y[%c0] : memref<?xf32>"""
+    original = region(attributes=f'attributes {{kc.allow = ["{allow}"]}}')
+    assert reason(race.check(case(region(body), original))) == want
