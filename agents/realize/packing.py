@@ -93,7 +93,9 @@ def pack(
 
 def key(region_ir: str, proposal: Proposal, level: str, target: str) -> str:
     """What a verdict of a pack is about: 64 hex digits of region, proposal, level and target."""
-    told = json.dumps([region_ir, proposal.to_json(), level, target], sort_keys=True)
+    from kc.targets import get_target
+
+    told = json.dumps([region_ir, proposal.to_json(), level, get_target(target).spec], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()
 
 
