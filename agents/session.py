@@ -19,7 +19,7 @@ from kc.agents.asking import Asking, Lapse
 from kc.agents.base import Agent, Budget
 from kc.agents.ledger import Attempt, Ledger, Visit
 from kc.agents.ledger.ledger import MODES
-from kc.agents.protocol import Observation, Proposal, Verdict
+from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
 from kc.errors import CompileError, InputError
 
 if TYPE_CHECKING:
@@ -241,10 +241,11 @@ class Session:
         """
         budget: Budget = stand.agent.budget
         attempts: list[dict[str, Any]] = []
+        stale = self._stale(stand, observation)
         for _ in range(budget.candidates):
             shown = dataclasses.replace(observation, attempts=tuple(attempts))
             try:
-                proposal = stand.asking.propose(shown)
+                proposal, stale = (stand.asking.propose(shown) if stale is None else stale), None
             except Lapse as lapse:
                 self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {lapse}")
                 return None
@@ -264,6 +265,16 @@ class Session:
             attempts.append({"proposal": proposal.to_json(), "verdict": verdict.to_json()})
         return self.ledger.record(observation, stand.agent, None, None)
 
+    def _stale(self, stand: Stand, observation: Observation) -> Proposal | None:
+        """What was accepted by rules that kc has no more, to be judged again before anybody is asked."""
+        found = self.ledger.recall(observation.identity, *stand.key) if self.mode == "replay" else None
+        if found is None or found.outcome != "accepted":
+            return None
+        try:
+            return found.message()
+        except ProtocolError:  # of another version of the protocol
+            return None
+
     def _verdict(self, observation: Observation, proposal: Proposal, seed: int) -> Verdict:
         if proposal.kind == "keep":
             return Verdict(True)
@@ -279,10 +290,6 @@ class Session:
         self, stand: Stand, region: Region, observation: Observation, attempt: Attempt, from_ledger: bool = False
     ) -> None:
         """Do what ``attempt`` says, and note it."""
-        self._visit(stand, observation, attempt)
-        made = Decision(
-            observation.at, region.level, region.name, observation.identity, stand.agent.name, attempt, from_ledger
-        )
         proposal = attempt.message() if attempt.outcome == "accepted" else None
         if proposal is not None and proposal.kind != "keep":
             from kc.agents.placing import place
@@ -293,8 +300,13 @@ class Session:
                 if self._frozen:
                     raise
                 self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {error}")
-                made = dataclasses.replace(made, attempt=None)
-        self.decisions.append(made)
+                attempt = self.ledger.record(observation, stand.agent, None, None)  # for a frozen build: it stays
+        self._visit(stand, observation, attempt)
+        self.decisions.append(
+            Decision(
+                observation.at, region.level, region.name, observation.identity, stand.agent.name, attempt, from_ledger
+            )
+        )
 
     # ------------------------------------------------------------------------------------------- parts
 

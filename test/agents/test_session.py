@@ -154,11 +154,27 @@ def test_errors_of_an_agent_are_remarks(verdicts: list[Verdict], answer: Any, re
     assert len(exe.session.remarks) >= 1 and remark in exe.session.remarks[0]
 
 
-def test_answer_that_does_not_fit_is_left_out(verdicts: list[Verdict]) -> None:
+def test_answer_that_does_not_fit_is_left_out(verdicts: list[Verdict], tmp_path: Path) -> None:
     wrong = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
-    exe = kc.compile(TANH, agents=[kc.agents.base.FunctionAgent(lambda o: Proposal("replace_ir", ir=wrong), name="f",
-                                                                levels=("linalg",))])  # fmt: skip
-    assert is_tanh(exe) and "has type" in exe.session.remarks[0]
+    agent = Swap()
+    agent.propose = lambda observation: Proposal("replace_ir", ir=wrong)  # type: ignore[method-assign]
+    exe = kc.compile(TANH, agents=[agent], ledger=tmp_path / "agents.jsonl")
+    assert is_tanh(exe) and "has type" in exe.session.remarks[0] and not exe.session.decisions[0].accepted
+    assert is_tanh(kc.compile(TANH, ledger=tmp_path / "agents.jsonl", ledger_mode="frozen"))
+
+
+def test_replay_judges_stale_answers_again(
+    verdicts: list[Verdict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "agents.jsonl"
+    kc.compile(TANH, agents=[Swap()], ledger=path)
+    monkeypatch.setattr("kc.agents.ledger.stale.gates_revision", lambda: 1 << 20)
+    silent = Swap()
+    assert is_exp(kc.compile(TANH, agents=[silent], ledger=path, ledger_mode="replay")) and not silent.seen
+    monkeypatch.setattr("kc.agents.ledger.stale.gates_revision", lambda: 1 << 21)
+    verdicts[:] = [Verdict(False, "numeric", "numeric.value", "the new rules find it")]
+    asked = Swap()
+    assert is_tanh(kc.compile(TANH, agents=[asked], ledger=path, ledger_mode="replay")) and asked.seen
 
 
 def test_what_kc_cannot_compile_is_taken_back(verdicts: list[Verdict], monkeypatch: pytest.MonkeyPatch) -> None:
