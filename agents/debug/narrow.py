@@ -42,6 +42,7 @@ def narrow(
     given = None
     if culprit.failure is None:
         given = tuple(complete(inputs, parameter_numbers(module), parameters.arrays(params)))
+        _parameters_become_inputs(module)
     case = Case(show(module), given)
     predicate: Any
     if culprit.kind == "hang":
@@ -62,6 +63,20 @@ def narrow(
     finally:
         made.close()
     return Narrowed(reduced.case, tuple(ops), after, reduced.trials)
+
+
+def _parameters_become_inputs(module: Any) -> None:
+    """Take off what says that arguments of ``@main`` are parameters: in a small module all are inputs."""
+    from kc.agents.execution.signature import argument_attributes, main_of
+    from kc.bindings import ir
+    from kc.params import ATTRIBUTE
+
+    main = main_of(module)
+    entries = argument_attributes(main, len(main.regions[0].blocks[0].arguments))
+    if any(ATTRIBUTE in entry for entry in entries):
+        with module.context:
+            kept = [{name: a for name, a in entry.items() if name != ATTRIBUTE} for entry in entries]
+            main.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in kept])
 
 
 def _legs(culprit: Culprit) -> list[Leg]:

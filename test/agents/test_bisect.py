@@ -72,15 +72,17 @@ def test_a_wrong_pass_is_named(point: str, fault: str) -> None:
 
 
 def test_the_op_is_named_by_its_place() -> None:
-    program = """
-    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-      %0 = stablehlo.tanh %x : tensor<4xf32>
-      %1 = stablehlo.subtract %0, %x : tensor<4xf32>
+    weights = np.arange(4, dtype=np.float32).tobytes().hex()
+    program = f"""
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+      %w = stablehlo.constant dense<"0x{weights}"> : tensor<4xf32>
+      %1 = stablehlo.subtract %w, %x : tensor<4xf32>
       return %1 : tensor<4xf32>
-    }"""
+    }}"""
     loaded = frontends.load(program)
     conversion, *_ = (p.text({}) for p in road(get_target("cpu"), "stablehlo") if p.name == "stablehlo-to-linalg")
-    legs = [Leg("up", conversion), Leg("planted", "builtin.module(test-plant{op=arith.subf})")]
+    weights_out = "builtin.module(kc-externalize-constants{threshold=8})"
+    legs = [Leg("up", conversion), Leg("out", weights_out), Leg("planted", "builtin.module(test-plant{op=arith.subf})")]
     arrays = inputs.draw(loaded.module, 1)
     search = Bisection(bytecode(loaded.module), legs, [arrays], None, load=[PASSES])
     culprit = search.run()
