@@ -31,6 +31,22 @@ _TELLING = (
 )
 _FIRST_INTEGERS = ("extremes", "near_top", "constants", "ties")
 _MIXED = ("normal", "scattered", "rows", "one_row")
+#: manners in which chance has a say: drawn some more times
+_REPEATED = (
+    "lowest",
+    "highest",
+    "constants",
+    "combined",
+    "combined",
+    "edges",
+    "halves",
+    "lowest",
+    "highest",
+    "zeros_and_negatives",
+    "zeros_and_positives",
+    "lowest",
+    "highest",
+)
 #: values of scalar floats (and of tiny arrays), each with ordinary and with special values elsewhere
 _SCALARS = (0.0, 1.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 2.0, 0.5, 1e-40, 3.0)
 _TINY = 4
@@ -91,7 +107,7 @@ class Planner:
         parts += [self._of_scalars(), self._of_pairs()]
         yield from _in_turns(parts)
         yield from self._at_the_top()
-        for manner in (*_MIXED[1:], "constants", "combined", "combined", "edges", "halves"):
+        for manner in (*_MIXED[1:], *_REPEATED):
             yield self._call(self._next(), manner, f"{manner} values")
         yield from self._of_sizes(every(self._drawer.shapes, self._sizes))
 

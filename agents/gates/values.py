@@ -184,7 +184,10 @@ class Floats:
     def lowest(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Nothing above the lowest finite number, where such numbers may occur."""
         bottom = -limits(dtype)[0] if self._huge else -1e4
-        return rng.choice([self._legal(-math.inf), bottom], shape)
+        made = rng.choice([self._legal(-math.inf), bottom], shape)
+        if made.size and rng.random() < 0.7:  # what comes first is what a search starts from
+            made.reshape(-1)[0] = self._legal(-math.inf)
+        return made
 
     def highest(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Nothing below the highest finite number, where such numbers may occur."""
