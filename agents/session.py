@@ -393,6 +393,10 @@ def _gates(original: str, proposal: Proposal, **how: Any) -> Verdict:
         from kc.agents.realize import DeviceJudge
 
         return DeviceJudge(folder)(original, proposal, **how)
+    if proposal.kind in ("library", "stablehlo_out") and how["target"].partition(":")[0] == "cpu":
+        from kc.agents.realize.device_judge import judge_here
+
+        return judge_here(original, proposal, level=how["level"], target=how["target"], timing=how["timing"])
     from kc.agents.gates.judge import judge
 
     return judge(original, proposal, **how)

@@ -240,3 +240,24 @@ def test_judged_where_it_runs(tmp_path: Path) -> None:
         assert verdict["accepted"] == accepted, verdict
         assert verdict["key"] == json.loads((folder / "pack.json").read_text())["key"]
     assert verdict["reason"].startswith("numeric.")
+
+
+@pytest.mark.parametrize(("alpha", "accepted"), [(1.0, True), (1.01, False)])
+def test_a_library_proposed_to_a_compilation(alpha: float, accepted: bool) -> None:
+    pytest.importorskip("scipy")
+    import kc
+    from kc.agents.base import FunctionAgent
+
+    program = """
+func.func @main(%a: tensor<?x7xf32>, %b: tensor<7x5xf32>) -> tensor<?x5xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<?x7xf32>, tensor<7x5xf32>) -> tensor<?x5xf32>
+  return %0 : tensor<?x5xf32>
+}
+"""
+    answer = library("blas", inputs=["arg0", "arg1"], alpha=alpha)
+    agent = FunctionAgent(lambda o: None if o.attempts else answer, name="blas", levels=("stablehlo",))
+    exe = kc.compile(program, agents=[agent])
+    assert ("custom_calls" in exe.manifest) == accepted
+    (got,) = exe(np.ones((3, 7), np.float32), np.ones((7, 5), np.float32))
+    np.testing.assert_array_equal(got, np.full((3, 5), 7, np.float32))
