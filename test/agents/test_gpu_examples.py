@@ -23,7 +23,7 @@ def example(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
     monkeypatch.setenv("KC_PACKS", "")
     yield importlib.import_module
-    for name in ("on_device", "gpu_online_softmax", "asm_ptx_edit", "triton_cumsum"):
+    for name in ("on_device", "gpu_online_softmax", "asm_ptx_edit", "triton_cumsum", "cublaslt_linear"):
         sys.modules.pop(name, None)
 
 
@@ -42,6 +42,14 @@ def test_triton_in_a_function(example, tmp_path: Path, capsys: pytest.CaptureFix
     exe = common.show(module.PROGRAM, module.propose, tmp_path)
     assert "built again from the ledger alone" in capsys.readouterr().out
     assert "cumsum" in [row["name"] for row in exe.manifest["kernels"]]
+
+
+def test_a_library_inside_of_a_program(example, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, common = example("cublaslt_linear"), example("on_device")
+    exe = common.show(module.PROGRAM, module.propose, tmp_path, module.SIZES)
+    assert "built again from the ledger alone" in capsys.readouterr().out
+    (decision,) = [d for d in exe.session.decisions if d.accepted]
+    assert decision.attempt.judgement().timing["interval"][0] > 1
 
 
 def test_edited_ptx(example, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
