@@ -132,6 +132,7 @@ class Outcome:
     beyond: tuple[Finding, ...] = ()
     #: gpu level: barriers and shuffles that not all threads reach, flags without a fence
     divergence: tuple[Finding, ...] = ()
+    #: CPU seconds of the process: what a busy machine does not lengthen
     seconds: float = 0.0
 
     @property

@@ -24,6 +24,8 @@ _BUFFERIZE = (
     "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
     "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref"
 )
+#: a masked operation becomes one with a mask among its operands, which is what the steps after it know
+_MASKS = "func.func(lower-vector-mask)"
 _LOOPS = (
     "func.func(linalg-generalize-named-ops),func.func(convert-linalg-to-loops),func.func(scf-forall-to-parallel),"
     "lower-affine"
@@ -68,6 +70,7 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
     if order != "forward" and level != "llvm":
         steps.append(f"kc-permute-iterations{{order={order}}}")
     if level != "llvm":
+        steps = [_MASKS, *steps]
         steps += [_SCALARS, _EMULATE, _EXPAND, _LLVM]
     for step in steps:
         if step == _SCALARS:

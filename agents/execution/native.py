@@ -68,10 +68,10 @@ class Program:
         if self._watch:
             self._watch.begin(frame)
         frame.protect()
-        started = time.perf_counter()
+        started = time.process_time()
         pointers = frame.expanded() if self.level == "llvm" else frame.pointers()
         self.library.kc_checked_call(self._entry, pointers, self.checks.seconds, ctypes.byref(report))
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         frame.unprotect()
         heap = (ctypes.c_int64 * 4)()
         fault = None if report.code == library.ENDED else self._fault(report, frame)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -80,6 +79,7 @@ class Tester:
         self.policy = policy
         self.errors = Errors()
         self._retypes = original.reading.bits < 53
+        self._spent = 0.0
         self._rng = np.random.default_rng(seed)
         self._random = random.Random(seed)
 
@@ -95,10 +95,10 @@ class Tester:
         """The first failure over ``planned`` and ``large``, and the original's outcomes of these.
 
         The calls of ``planned`` named in ``again`` are made twice, the second time in another order, over other
-        memory: the proposal must give the same bits. ``seconds``: calls beyond the first ``_LEAST`` are left out when
-        they would take longer.
+        memory: the proposal must give the same bits. ``seconds`` of CPU time that the calls themselves may take: those
+        beyond the first ``_LEAST`` are left out after that. Nothing hangs on how busy the machine is.
         """
-        start = time.monotonic()
+        self._spent = 0.0
         outcomes: list[Outcome | None] = []
         results: Results = []
         doubts: list[Doubt] = []
@@ -110,14 +110,14 @@ class Tester:
                 failure, doubts = self._judge(doubts), []
             if failure is not None:
                 return failure, outcomes
-            if len(outcomes) >= _LEAST and time.monotonic() - start > seconds:
+            if len(outcomes) >= _LEAST and self._spent > seconds:
                 break
         if all(outcome is None for outcome in outcomes):
             raise InputError("the original ends no call well: its contract allows inputs that it cannot take")
         failure = self._judge(doubts)
         order = [k for k in again if k < min(len(outcomes), len(planned))]
-        spent = (time.monotonic() - start) / max(1, len(outcomes))
-        order = order[: max(_FEWEST, int(seconds / max(spent, 1e-6)))]
+        spent = self._spent / max(1, len(outcomes))
+        order = order[: max(_FEWEST, int(seconds / max(spent, 1e-9)))]
         return failure or self._again(planned, order, outcomes, results), outcomes
 
     def watched(
@@ -191,6 +191,7 @@ class Tester:
         try:
             for plan, want, got in zip(planned, wants, answers, strict=True):
                 outcomes.append(want)
+                self._spent += _cpu_seconds(want) + _cpu_seconds(got)
                 got = self._given_time(plan, got, want) if want is not None else got
                 results.append(got.results if isinstance(got, Outcome) and got.fault is None else None)
                 if seen is not None:
@@ -336,6 +337,10 @@ class Tester:
             else:
                 arrays.append(array)
         return dataclasses.replace(call, arguments=tuple(arrays))
+
+
+def _cpu_seconds(got: Outcome | Rejection | None) -> float:
+    return got.seconds if isinstance(got, Outcome) else 0.0
 
 
 def _misbehaviour(planned: Planned, got: Outcome, want: Outcome) -> Failure | None:

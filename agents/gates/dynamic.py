@@ -16,7 +16,7 @@ from kc.errors import InputError
 #: ordinary calls by level: an interpreter is slower
 _CALLS = {"stablehlo": 110, "torch": 60, "gpu": 36}
 _USUAL = 240
-#: seconds of ordinary calls, unless a budget is given
+#: CPU seconds of ordinary calls, unless a budget is given
 _SECONDS = 30.0
 #: of the ordinary calls, these first ones are made twice, and every fourth after them
 _AGAIN = 48
@@ -58,7 +58,9 @@ def test(setting: Setting) -> Report:
     policy = Policy.of(original.reading)
     integers = [*proposal.reading.integers, *original.reading.integers]
     floats = [*proposal.reading.floats, *original.reading.floats]
-    drawer = Drawer(original.reading, policy, integers, floats, setting.seed, setting.guard)
+    traits = original.reading.traits | proposal.reading.traits
+    divisors = [*original.reading.divisors, *proposal.reading.divisors]
+    drawer = Drawer(original.reading, policy, integers, floats, setting.seed, setting.guard, traits, divisors)
     tester = Tester(original, proposal, policy, setting.target, setting.seed)
     try:
         failure, race_seconds = _failure(setting, drawer, tester, integers)

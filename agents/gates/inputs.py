@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from kc.agents.contract import ArgumentContract
 from kc.agents.execution.calls import Call
 from kc.agents.facts import Fact, parse_fact
+from kc.agents.gates import telling
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Shapes, Sizes
@@ -39,9 +41,12 @@ class Drawer:
         floats: Sequence[float],
         seed: int,
         guard: Sequence[str] = (),
+        traits: frozenset[str] = frozenset(),
+        divisors: Sequence[int] = (),
     ):
         self._original, self.policy = original, policy
         self.shapes = Shapes(original, [parse_fact(part) for part in guard])
+        self.traits, self._divisors = traits, tuple(dict.fromkeys(divisors))
         self._integers = list(dict.fromkeys(integers))
         floats = [*floats, *(float(n) for n in self._integers[:24] if abs(n) < 1 << 53)]
         floats += [pattern for kind in original.arguments for pattern in _patterns(self._integers, kind.dtype)]
@@ -97,6 +102,74 @@ class Drawer:
             return None
         return self.rng.permutation(values)
 
+    def fills(self, number: int) -> bool:
+        """Whether an argument takes numbers that are free of each other and of the sizes."""
+        kind, contract = self._original.arguments[number], self.contract(number)
+        extent = kind.form == "scalar" and kind.element == "index" and contract.dims
+        return (is_float(kind.dtype) or kind.dtype.kind in "iu") and not (contract.out or extent or self.bound(number))
+
+    def telling(self, number: int) -> Array:
+        """Values of an argument that decide about what the ops of the texts do (``telling``), in a fixed order."""
+        dtype = self._original.arguments[number].dtype
+        if not is_float(dtype):
+            low, high = self._range(number, dtype)
+            kinds = [(k, kind.dtype) for k, kind in enumerate(self._original.arguments) if self.fills(k)]
+            common = min(self._range(k, other)[1] for k, other in kinds if not is_float(other))
+            return to(telling.integers(low, high, self.traits, self._divisors, common), dtype)
+        return self._kept(number, telling.floats(dtype, self.traits, self._floats))
+
+    def allows(self, number: int, value: int) -> bool:
+        """Whether a small integer may stand in an argument."""
+        dtype = self._original.arguments[number].dtype
+        if is_float(dtype):
+            return bool(self._kept(number, to([value], dtype)).size)
+        low, high = self._range(number, dtype)
+        return low <= value <= high
+
+    def quotients(self, one: int, other: int) -> tuple[Array, Array] | None:
+        """Pairs of dividends and divisors for two integer arguments, where integers are divided."""
+        types = [self._original.arguments[k].dtype for k in (one, other)]
+        if "divide" not in self.traits or any(is_float(dtype) for dtype in types):
+            return None
+        ranges = [self._range(k, dtype) for k, dtype in zip((one, other), types, strict=True)]
+        pairs = telling.quotients(max(low for low, _ in ranges), min(high for _, high in ranges))
+        first, second = ([pair[k] for pair in pairs] for k in (0, 1))
+        return to(first, types[0]), to(second, types[1])
+
+    def beyond(self, number: int) -> list[tuple[float, float]]:
+        """Ranges that lie wholly below, or above, a constant of the texts or all usual values: for whole arrays."""
+        found: list[tuple[float, float]] = [(-300.0, -60.0), (60.0, 300.0)]
+        constants = [c for c in self._floats[:8] if c != 0 and abs(c) < 1e15 and not self.policy.narrow]
+        for c in constants:
+            width = max(1.0, abs(c))
+            found += [(c - width, c - width / 16), (c + width / 16, c + width)]
+        dtype = self._original.arguments[number].dtype
+        return [pair for pair in found if self._kept(number, to(pair, dtype)).size == 2]
+
+    def _kept(self, number: int, values: Array) -> Array:
+        """Those of some floats that the contract lets occur, and that do not overflow where rounding is free."""
+        dtype, forms = values.dtype, {fact.form for fact in self._facts.get(number, ())}
+        wide = values.astype(np.float64)
+        legal = np.array([self.policy.legal(float(x)) is not None for x in wide], bool)
+        if "finite" in forms:
+            legal &= np.isfinite(wide)
+        if "positive" in forms or "nonnegative" in forms:
+            legal &= (wide > 0) | ("nonnegative" in forms) & (wide == 0) & ~np.signbit(wide)
+        if not self.policy.exact:
+            legal &= ~np.isfinite(wide) | (np.abs(wide) <= max(300.0, 2 ** (math.log2(limits(dtype)[0]) / 2 - 4)))
+        return values[legal]
+
+    def _range(self, number: int, dtype: np.dtype[Any]) -> tuple[int, int]:
+        """Lowest and highest value of an integer argument."""
+        low, high = integer_limits(dtype)
+        given = self.contract(number).range
+        if given is not None:
+            low, high = max(low, given[0]), min(high, given[1])
+        forms = {fact.form for fact in self._facts.get(number, ())}
+        if "positive" in forms or "nonnegative" in forms:
+            low = max(low, 1 if "positive" in forms else 0)
+        return low, high
+
     @property
     def has_floats(self) -> bool:
         """Whether any argument holds floats."""
@@ -141,7 +214,7 @@ class Drawer:
                 return to(real.astype(np.complex128) + 1j * imaginary, dtype)
         if is_float(dtype):
             return self._float(number, shape, dtype, manner, huge)
-        return self._integer(number, shape, dtype, contract, sizes, integers)
+        return self._integer(number, shape, dtype, sizes, integers)
 
     def contract(self, number: int) -> ArgumentContract:
         arguments = self._original.contract.arguments
@@ -173,16 +246,11 @@ class Drawer:
         number: int,
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
-        contract: ArgumentContract,
         sizes: Mapping[str, int],
         manner: str | None,
     ) -> Array:
-        low, high = integer_limits(dtype)
-        if contract.range is not None:
-            low, high = max(low, contract.range[0]), min(high, contract.range[1])
+        low, high = self._range(number, dtype)
         forms = {fact.form for fact in self._facts.get(number, ())}
-        if "positive" in forms or "nonnegative" in forms:
-            low = max(low, 1 if "positive" in forms else 0)
         extents = {extent for kind in self._original.arguments for extent in kind.shape if extent is not None}
         maker = Integers(dtype, low, high, [*self._integers[:96], *sizes.values(), *sorted(extents)])
         if manner is None:

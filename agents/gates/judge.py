@@ -29,8 +29,8 @@ def judge(
 ) -> Verdict:
     """Whether ``proposal`` may take the place of ``original``, a module with ``@main`` under contract attributes.
 
-    ``seed`` fixes the inputs (fresh ones otherwise); ``budget``: seconds of differential testing. Never raises for a
-    bad proposal; raises InputError for a bad original.
+    ``seed`` fixes the inputs (fresh ones otherwise); ``budget``: CPU seconds of differential testing. Never raises for
+    a bad proposal; raises InputError for a bad original.
     """
     from kc.levels import level_named
 

@@ -13,7 +13,7 @@ from kc.agents.execution.calls import Call
 from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Sizes, every, large, ordinary
-from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, is_float, to
+from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, Array, is_float, to
 
 #: manners of floats that show most mistakes, in that order
 _TELLING = (
@@ -54,6 +54,8 @@ _TINY = 4
 _PAIRED = 6
 #: most calls that sweep through all values of a small type
 _SWEEPS = 96
+#: most calls with values that the ops of the texts ask for, and the calls before which they are made
+_TELLING_CALLS, _EARLY = 96, 40
 #: with rounding free, sums of several values near the largest overflow in one order and not in another: one value only
 _HUGE = ("some_large", "single", "outlier", "some_large")
 
@@ -81,6 +83,7 @@ class Planner:
         if not self._sizes:
             return []
         found = list(itertools.islice(self._calls(), most))
+        found[_EARLY:_EARLY] = itertools.islice(self._telling(), _TELLING_CALLS)
         found += self._sweeps()
         return found + [shared for planned in found[::2] for shared in self._shared(planned)]
 
@@ -183,6 +186,58 @@ class Planner:
         if self._floats:
             for manner in ("halves", "halves", "edges", "outlier", "outlier", "outlier", "outlier", "equal", "rows"):
                 yield self._call(top, manner, f"{manner} values at the largest size")
+
+    def _telling(self) -> Iterator[Planned]:
+        """Values that decide about what the ops of the texts do (``Drawer.telling``), all of them for certain.
+
+        All arguments take such values at once, alike and each one step further than the one before it (and after
+        it); then each alone, with zeros and with ones elsewhere.
+        """
+        numbers = [k for k in range(len(self._original.arguments)) if self._drawer.fills(k)]
+        pools = {k: pool for k in numbers if (pool := self._drawer.telling(k)).size}
+        ways = [self._pooled(pools, dict.fromkeys(pools, 0), None)] if pools else []
+        if len(pools) > 1:
+            ways.append(self._pooled(pools, {k: n for n, k in enumerate(pools)}, None))
+            ways.append(self._pooled(pools, {k: -n % pools[k].size for n, k in enumerate(pools)}, None))
+        for one, other in itertools.permutations(list(pools)[:4], 2):
+            pairs = self._drawer.quotients(one, other)
+            if pairs is not None and pairs[0].size:
+                ways.append(self._pooled(dict(zip((one, other), pairs, strict=True)), {}, None))
+        if len(numbers) > 1:
+            for k, rest in itertools.product(list(pools)[:4], (0, 1)):
+                ways.append(self._pooled({k: pools[k]}, {}, {n: rest for n in numbers if n != k}))
+        ways.append(self._beyond())
+        yield from _in_turns(ways)
+
+    def _pooled(
+        self, pools: dict[int, Array], shifts: dict[int, int], rest: dict[int, int] | None
+    ) -> Iterator[Planned]:
+        """Calls of the largest ordinary size that hold each value of ``pools`` once; ``rest``: one value elsewhere."""
+        top = max(self._sizes, key=self._drawer.shapes.elements)
+        extents = {k: int(np.prod(self._drawer.shapes.shape(k, top))) for k in pools}
+        calls = max((-(-pool.size // extents[k]) for k, pool in pools.items() if extents[k]), default=0)
+        for part in range(calls):
+            arrays = list(self._drawer.arguments(top, "normal"))
+            for number, pool in pools.items():
+                start = part * extents[number] + shifts.get(number, 0)
+                taken = np.take(pool, range(start, start + extents[number]), mode="wrap")
+                arrays[number] = taken.reshape(arrays[number].shape)
+            for number, value in (rest or {}).items():
+                if self._drawer.allows(number, value):
+                    arrays[number] = np.full_like(arrays[number], value)
+            yield Planned(Call(tuple(arrays)), top, "values that the ops ask for", not self._drawer.policy.exact)
+
+    def _beyond(self) -> Iterator[Planned]:
+        """Whole arrays below and above each of the constants that are compared, and of the usual values."""
+        for number in self._floats[:4]:
+            if not self._drawer.fills(number):
+                continue
+            for low, high in self._drawer.beyond(number):
+                planned = self._call(self._next(), "normal", f"values from {low:g} to {high:g} in argument {number}")
+                arrays = list(planned.call.arguments)
+                here = arrays[number]
+                arrays[number] = to(self._drawer.rng.uniform(low, high, here.shape), here.dtype)
+                yield dataclasses.replace(planned, call=Call(tuple(arrays)))
 
     def _sweeps(self) -> list[Planned]:
         """All values of arguments whose type or range is small, spread over calls of the largest ordinary size."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kc.agents.contract import ArgumentContract, Contract
 from kc.agents.execution.signature import Kind, Signature
 from kc.agents.gates.case import main_of, walk
+from kc.agents.gates.traits import Traits
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -53,7 +54,7 @@ class Reading:
     ``integers``, ``floats``: constants in it, those that are compared with something first. ``parallel``: whether an
     order of iterations is left open. ``bits``: significant bits of the coarsest float type in which it computes (0: no
     float arithmetic). ``ops``: number of ops. ``work``: a guess at the scalar operations of one run where
-    shapes are static.
+    shapes are static. ``traits``, ``divisors``: see ``traits.Traits``.
     """
 
     arguments: tuple[Kind, ...]
@@ -65,6 +66,8 @@ class Reading:
     bits: int = 0
     ops: int = 0
     work: int = 0
+    traits: frozenset[str] = frozenset()
+    divisors: tuple[int, ...] = ()
 
 
 def read(module: ir.Module) -> Reading:
@@ -79,8 +82,10 @@ def read(module: ir.Module) -> Reading:
     integers: Counter[int] = Counter()
     floats: Counter[float] = Counter()
     parallel, bits, ops, work = False, 0, 0, 0
+    traits = Traits()
     for op in walk(module.operation):
         ops += 1
+        traits.see(op)
         work += _work(op)
         parallel = parallel or op.name in _PARALLEL or op.name.startswith("omp.")
         bits = min(bits or 99, _bits(op)) if _bits(op) else bits
@@ -106,6 +111,8 @@ def read(module: ir.Module) -> Reading:
         bits if bits < 99 else 0,
         ops,
         work,
+        frozenset(traits.names),
+        traits.divisors,
     )
 
 

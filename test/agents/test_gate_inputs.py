@@ -14,6 +14,7 @@ from kc.agents.gates.plan import Planner
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Shapes, every, large, ordinary
+from kc.agents.gates.tasks import read_original
 from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, Floats, Integers
 
 
@@ -153,3 +154,101 @@ def test_pairs_of_constants_meet():
     calls = planned(region, floats=(0.5, 0.25))
     met = {(float(a), float(b)) for p in calls for a, b in zip(*p.call.arguments, strict=True)}
     assert {(0.5, 0.25), (0.25, 0.5), (0.5, 0.5)} <= met
+
+
+DIVIDED = """module {
+func.func @main(%x: memref<?xi32> {kc.dims = ["N"]}, %h: f64, %y: memref<?xf16> {kc.dims = ["N"], kc.out}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d = arith.constant 1771 : i32
+  %m = arith.constant 155210563 : i32
+  %s = arith.constant 7 : i32
+  %n = memref.dim %x, %c0 : memref<?xi32>
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %x[%i] : memref<?xi32>
+    %q = arith.divsi %v, %d : i32
+    %low, %high = arith.mulsi_extended %q, %m : i32
+    %t = arith.shrsi %high, %s : i32
+    %b = arith.bitcast %t : i32 to f32
+    %r = math.roundeven %b : f32
+    %w = arith.truncf %h : f64 to f16
+    memref.store %w, %y[%i] : memref<?xf16>
+  }
+  return
+}
+}"""
+
+
+def test_what_the_ops_do_is_read():
+    (_, found), *_ = list(read_original(DIVIDED))
+    assert found.traits >= {"divide", "loop", "bits", "round", "narrow:f16"}
+    assert found.divisors[0] == 1771 and round(2**39 / 155210563) in found.divisors
+
+
+def telling_calls(region: Reading, *traits: str, divisors: tuple = (), floats: tuple = ()):
+    drawer = Drawer(region, Policy.of(region), (), floats, 1, (), frozenset(traits), divisors)
+    calls = Planner(drawer, region, ()).plan(60)
+    return [p.call.arguments for p in calls if p.call.arguments[0].size]
+
+
+def test_divisions_meet_the_values_below_the_highest_multiples():
+    region = reading("memref<?xi32>", arguments=(dims("N", range=(0, 2**31 - 1)),))
+    found = np.concatenate([a[0] for a in telling_calls(region, "divide", divisors=(1771, 10))])
+    for divisor in (1771, 10):
+        top = (2**31 - 1) // divisor
+        assert {k * divisor + d for k in (top, top - 1, top // 2) for d in (-1, 0)} <= set(found.tolist())
+    assert found.min() >= 0
+
+
+def test_loops_meet_neighbouring_fibonacci_numbers_both_ways_round():
+    region = reading("memref<?xi32>", "memref<?xi32>", arguments=(dims("N"), dims("N")))
+    pairs = {p for a, b in telling_calls(region, "loop", "divide") for p in zip(a.tolist(), b.tolist(), strict=True)}
+    assert {(1836311903, 1134903170), (1134903170, 1836311903)} <= pairs
+    top = (2**31 - 1) // 641
+    assert {(top * 641 - 1, 641), (top * 641, 641)} <= pairs
+    scalars = reading("i32", "i32")
+    pairs = {(int(a), int(b)) for a, b in telling_calls(scalars, "loop")}
+    assert (1836311903, 1134903170) in pairs
+
+
+def test_looks_at_bits_meet_nan_of_both_signs():
+    region = reading("memref<?xf32>", arguments=(dims("N"),))
+    bits = np.concatenate([a[0] for a in telling_calls(region, "bits")]).view(np.uint32)
+    assert {0xFFC00000, 0xFFC00001, 0x7FC00000, 0x7FC00001} <= set(bits.tolist())
+    finite = reading("memref<?xf32>", arguments=(dims("N"),), allow=("nnan",))
+    assert not any(np.isnan(a[0]).any() for a in telling_calls(finite, "bits"))
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "halfway", "unit"),
+    [
+        ("i32", "bf16", 2**30 + 2**22, 1),
+        ("i64", "f32", 2**62 + 2**38, 1),
+        ("i64", "f64", 2**62 + 2**9, 1),
+        ("i32", "f16", 2**15 + 2**4, 1),
+        ("f64", "f16", 1 + 2**-11, 2**-52),
+        ("f64", "f32", 1 + 2**-24, 2**-52),
+        ("f64", "f32", 1.5 * 2**-149, 2**-201),
+        ("f32", "bf16", 1 + 2**-8, 2**-23),
+        ("f32", "f8E5M2", 1.125, 2**-23),
+    ],
+)
+def test_conversions_meet_what_rounding_twice_changes(source, kind, halfway, unit):
+    region = reading(f"memref<?x{source}>", arguments=(dims("N"),))
+    found = set(np.concatenate([a[0] for a in telling_calls(region, f"narrow:{kind}")]).tolist())
+    assert {halfway, halfway + unit, -halfway, -halfway - unit} <= found
+    assert halfway - unit in found or halfway - unit / 2 in found
+
+
+def test_roundings_meet_halves_of_each_scale():
+    region = reading("memref<?xf32>", arguments=(dims("N"),))
+    found = set(np.concatenate([a[0] for a in telling_calls(region, "round", floats=(0.125, 127.0))]).tolist())
+    assert {0.0625, 0.3125, -0.1875, 0.5, 2.5, -3.5, 8388609.0} <= found
+    assert float(np.nextafter(np.float32(0.5), np.float32(0))) in found
+
+
+def test_whole_arrays_lie_below_and_above_each_constant():
+    region = reading("memref<?xf32>", arguments=(dims("N"),))
+    found = [a[0] for a in telling_calls(region, floats=(-1.0, 40.0))]
+    for c in (-1.0, 40.0):
+        assert any((a < c).all() for a in found) and any((a > c).all() for a in found)

@@ -307,3 +307,24 @@ def test_every_reason_in_the_package_is_explained_and_every_explained_one_is_use
     made = {reason for reason in REASONS if reason.partition(".")[0] == "timing"}  # timing.{measured.reason}
     assert used - set(REASONS) == set()
     assert set(REASONS) - used - ends - made - {"accepted"} == set()
+
+MASKED = """%c8 = arith.constant 8 : index
+  %o = arith.constant dense<1.0> : vector<8xf32>
+  scf.for %i = %c0 to %n step %c8 {
+    %k = arith.subi %n, %i : index
+    %m = vector.create_mask %k : vector<8xi1>
+    %v = vector.mask %m { vector.transfer_read %x[%i], %zero : memref<?xf32>, vector<8xf32> }
+      : vector<8xi1> -> vector<8xf32>
+    %w = arith.mulf %v, %v : vector<8xf32>
+    %u = arith.addf %w, %o : vector<8xf32>
+    vector.mask %m { vector.transfer_write %u, %y[%i] : vector<8xf32>, memref<?xf32> } : vector<8xi1>
+  }"""
+
+
+def test_masked_operations_are_run():
+    original = MAP.replace("BODY", LOOP)
+    made = {"kind": "replace_ir", "ir": MAP.replace("BODY", MASKED), "assumes": []}
+    assert judge(original, made, level="loops", seed=1).accepted
+    made["ir"] = made["ir"].replace("arith.subi %n, %i", "arith.subi %n, %c1")
+    verdict = judge(original, made, level="loops", seed=1)
+    assert not verdict.accepted and verdict.gate != "resource"
