@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 import time
+from collections.abc import Sequence
 
 from kc.agents.execution.calls import Order, Outcome
+from kc.agents.facts import parse_fact
 from kc.agents.gates.differential import Failure, Form, Tester
 from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.plan import Planner
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reasons import Rejection
+from kc.agents.gates.sizes import Shapes, Sizes, ordinary
 from kc.errors import InputError
 
 #: ordinary calls by level: an interpreter is slower
@@ -22,6 +26,8 @@ _SECONDS = 30.0
 _AGAIN = 48
 #: calls under instrumentation, and the most elements that one may have
 _INSTRUMENTED, _SMALL = 32, 1 << 11
+#: calls with many iterations that are watched for races, and the most elements or iterations of one
+_CROWDED, _WATCHED = 4, 1 << 17
 #: calls at the upper ends of the sizes
 _LARGE = 6
 #: of interpreted runs, which see every access or have no memory, a few made twice are enough
@@ -60,6 +66,9 @@ def test(setting: Setting) -> Report:
     floats = [*proposal.reading.floats, *original.reading.floats]
     traits = original.reading.traits | proposal.reading.traits
     divisors = [*original.reading.divisors, *proposal.reading.divisors]
+    if setting.guard and not _sizes(setting, setting.guard) and _sizes(setting, ()):
+        message = f"'{' and '.join(setting.guard)}' holds at no sizes of the contract that can be tested"
+        return Report(Rejection("assumptions.guard", message), 0, None)
     drawer = Drawer(original.reading, policy, integers, floats, setting.seed, setting.guard, traits, divisors)
     tester = Tester(original, proposal, policy, setting.target, setting.seed)
     try:
@@ -71,6 +80,12 @@ def test(setting: Setting) -> Report:
     return Report(rejection, tester.sides.runs, errors, race_seconds)
 
 
+def _sizes(setting: Setting, guard: Sequence[str]) -> list[Sizes]:
+    """Sizes of ordinary calls under a guard."""
+    shapes = Shapes(setting.original.reading, [parse_fact(part) for part in guard])
+    return ordinary(shapes, setting.proposal.reading.integers, random.Random(setting.seed))
+
+
 def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[int]) -> tuple[Failure | None, float]:
     level = setting.proposal.level
     most = _CALLS.get(setting.original.level, _USUAL)
@@ -78,11 +93,12 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
     planner = Planner(drawer, setting.original.reading, integers)
     planned = [_guarded(p) for p in planner.plan(most)]
     if not planned:
-        raise InputError("no sizes are allowed by the contract and the guard")
+        raise InputError("no sizes are allowed by the contract")
     again = [k for k in range(len(planned)) if k < _AGAIN or k % 4 == 0]
     if level in ("stablehlo", "gpu"):
         again = again[:_INTERPRETED]
-    failure, outcomes = tester.trial(planned, [_guarded(p) for p in planner.large(_LARGE)], again, seconds)
+    large = [_guarded(p) for p in planner.large(_LARGE)]
+    failure, outcomes = tester.trial(planned, large, again, seconds)
     if failure is not None:
         return failure, 0.0
     start = time.perf_counter()
@@ -92,7 +108,20 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
             chosen = chosen[:_INTERPRETED]
         orders: tuple[Order, ...] = ("reversed", "interleaved") if setting.proposal.reading.parallel else ()
         failure = tester.watched([planned[k] for k in chosen], [outcomes[k] for k in chosen], orders)
+        if failure is None and setting.proposal.reading.parallel and level != "gpu":
+            failure = _conflicts(drawer, tester, planner.large(_LARGE + _CROWDED))
     return failure, time.perf_counter() - start
+
+
+def _conflicts(drawer: Drawer, tester: Tester, large: list[Planned]) -> Failure | None:
+    """Races among many iterations: such as fall on one place only beyond some number of them."""
+    crowded = [p for p in large if max(drawer.shapes.elements(p.sizes), drawer.shapes.work(p.sizes)) <= _WATCHED]
+    crowded = [_guarded(p) for p in crowded[:_CROWDED]]
+    if not crowded:
+        return None
+    failure = tester.watched(crowded, list(tester.original_outcomes([p.call for p in crowded])), ())
+    # what takes long here may do so because it is watched
+    return None if failure is not None and failure.reason == "resource.time" else failure
 
 
 def _guarded(planned: Planned) -> Planned:

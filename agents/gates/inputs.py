@@ -136,6 +136,19 @@ class Drawer:
         first, second = ([pair[k] for pair in pairs] for k in (0, 1))
         return to(first, types[0]), to(second, types[1])
 
+    def float_tuples(self, numbers: Sequence[int]) -> list[tuple[Array, ...]]:
+        """Operands of ops of as many operands, one column for each of these float arguments of one type."""
+        types = {self._original.arguments[k].dtype for k in numbers}
+        if len(types) != 1 or not is_float(dtype := types.pop()):
+            return []
+        found = []
+        for rows in telling.float_tuples(dtype, self.traits):
+            if rows.shape[1] == len(numbers):
+                columns = tuple(np.ascontiguousarray(rows[:, k]) for k in range(len(numbers)))
+                if all(self._kept(k, column).size == column.size for k, column in zip(numbers, columns, strict=True)):
+                    found.append(columns)
+        return found
+
     def beyond(self, number: int) -> list[tuple[float, float]]:
         """Ranges that lie wholly below, or above, a constant of the texts or all usual values: for whole arrays."""
         found: list[tuple[float, float]] = [(-300.0, -60.0), (60.0, 300.0)]
@@ -149,7 +162,8 @@ class Drawer:
     def _kept(self, number: int, values: Array) -> Array:
         """Those of some floats that the contract lets occur, and that do not overflow where rounding is free."""
         dtype, forms = values.dtype, {fact.form for fact in self._facts.get(number, ())}
-        wide = values.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # of NaN that signals
+            wide = values.astype(np.float64)
         legal = np.array([self.policy.legal(float(x)) is not None for x in wide], bool)
         if "finite" in forms:
             legal &= np.isfinite(wide)

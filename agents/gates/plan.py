@@ -203,6 +203,10 @@ class Planner:
             pairs = self._drawer.quotients(one, other)
             if pairs is not None and pairs[0].size:
                 ways.append(self._pooled(dict(zip((one, other), pairs, strict=True)), {}, None))
+        floats = [k for k in self._floats if k in numbers][:3]
+        for group in (*itertools.permutations(floats, 2), *itertools.permutations(floats, 3)):
+            for columns in self._drawer.float_tuples(group):
+                ways.append(self._pooled(dict(zip(group, columns, strict=True)), {}, None))
         if len(numbers) > 1:
             for k, rest in itertools.product(list(pools)[:4], (0, 1)):
                 ways.append(self._pooled({k: pools[k]}, {}, {n: rest for n in numbers if n != k}))

@@ -145,14 +145,47 @@ def floats(dtype: np.dtype[Any], traits: Collection[str], constants: Sequence[fl
     return np.concatenate(parts) if parts else np.zeros(0, dtype)
 
 
+def float_tuples(dtype: np.dtype[Any], traits: Collection[str]) -> list[Array]:
+    """For each op of several operands that two roundings make wrong: an array of rows of its operands.
+
+    A quotient lies halfway between two numbers among the denormal ones only; a product and a sum lie next to such a
+    point where the product is one and the sum adds little.
+    """
+    bits = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}.get(dtype.name, 0)
+    if not bits:
+        return []
+    smallest = limits(dtype)[2]
+    found = []
+    if "divide-floats" in traits:
+        pairs = [
+            (sign * times * divisor * smallest, 2.0 * divisor)
+            for divisor in (49, 3, 5, 7, 41, 47, 55, 61, 83, 97, 101, 103, 107, 1, 11, 13)
+            for times in (3, 1, 5)
+            for sign in (1.0, -1.0)
+            if times * divisor < 1 << bits
+        ]
+        found.append(to(pairs, dtype))
+    if "fma" in traits:
+        one, other = float((1 << bits // 2) + 1), float((1 << (bits + 1) // 2) + 1)
+        little = (math.ldexp(1.0, -40), smallest, math.ldexp(1.0, -9))
+        rows = [(s * one, other, t * x) for x in little for s in (1.0, -1.0) for t in (1.0, -1.0)]
+        rows += [(s * one, other + 2, t * x) for x in little for s in (1.0, -1.0) for t in (1.0, -1.0)]
+        found.append(to(rows, dtype))
+    return found
+
+
 def _nans(dtype: np.dtype[Any]) -> Array:
-    """NaN of both signs, each plain and with a payload, in turn with a number."""
+    """NaN of both signs, plain, with the least and with the whole payload, quiet and signalling, in turn with a number.
+
+    The types of one byte have one NaN for each sign, or payloads that nothing tells apart.
+    """
     kind = f"u{dtype.itemsize}"
-    plain = int(to([math.nan], dtype).view(kind)[0])
     sign = 1 << (8 * dtype.itemsize - 1)
+    plain = int(to([math.nan], dtype).view(kind)[0]) & ~sign
+    infinity = int(to([math.inf], dtype).view(kind)[0]) & ~sign
     one = int(to([1.0], dtype).view(kind)[0])
-    payloads = (plain & ~sign, plain | 1) if dtype.itemsize > 1 else (plain & ~sign,)
-    bits = [b for p in payloads for s in (sign, 0) for b in (p & ~sign | s, one)]
+    payloads = (plain, infinity | 1, sign - 1, plain | 1, infinity | (plain & ~infinity) >> 1)
+    bits = [b for p in payloads[: None if dtype.itemsize > 1 else 1] for s in (sign, 0) for b in (p | s, one)]
     return np.array(bits, kind).view(dtype)
 
 

@@ -24,7 +24,8 @@ _ELEMENT = re.compile(r"(?:^|[x<])((?:bf|f|i|ui|si|tf)\d+\w*|index)(?:$|[>,\s])"
 class Traits:
     """Gathers the traits of a module, op by op.
 
-    ``names``: ``divide``, ``bits``, ``loop``, ``round``, and ``narrow:TYPE`` for each float type that is converted to.
+    ``names``: ``divide``, ``divide-floats``, ``fma``, ``bits``, ``loop``, ``round``, and ``narrow:TYPE`` for each float
+    type that is converted to.
     ``divisors``: constants that integers are divided by, also those that a product and a shift stand for.
     """
 
@@ -48,6 +49,10 @@ class Traits:
             self.names.add("round")
         if _CONVERSIONS.search(name) and len(op.operands):
             self._conversion(element(op.operands[0].type), kind)
+        if name.endswith((".fma", ".fmuladd")):
+            self.names.add("fma")
+        if is_float_name(kind) and _DIVISIONS.search(name):
+            self.names.add("divide-floats")
         if kind[:1] not in ("i", "u", "s"):
             return
         if _DIVISIONS.search(name):

@@ -214,7 +214,8 @@ def test_loops_meet_neighbouring_fibonacci_numbers_both_ways_round():
 def test_looks_at_bits_meet_nan_of_both_signs():
     region = reading("memref<?xf32>", arguments=(dims("N"),))
     bits = np.concatenate([a[0] for a in telling_calls(region, "bits")]).view(np.uint32)
-    assert {0xFFC00000, 0xFFC00001, 0x7FC00000, 0x7FC00001} <= set(bits.tolist())
+    payloads = {0x7FC00000, 0x7FC00001, 0x7F800001, 0x7FFFFFFF}
+    assert payloads | {p | 1 << 31 for p in payloads} <= set(bits.tolist())
     finite = reading("memref<?xf32>", arguments=(dims("N"),), allow=("nnan",))
     assert not any(np.isnan(a[0]).any() for a in telling_calls(finite, "bits"))
 
@@ -252,3 +253,13 @@ def test_whole_arrays_lie_below_and_above_each_constant():
     found = [a[0] for a in telling_calls(region, floats=(-1.0, 40.0))]
     for c in (-1.0, 40.0):
         assert any((a < c).all() for a in found) and any((a > c).all() for a in found)
+
+
+def test_quotients_and_fused_products_meet_halfway_points():
+    region = reading(*["memref<?xf32>"] * 3, arguments=(dims("N"),) * 3)
+    calls = telling_calls(region, "divide-floats", "fma")
+    with np.errstate(invalid="ignore"):
+        halves = [np.float64(x) / y / 2.0**-149 % 1 == 0.5 for a, b, _ in calls for x, y in zip(a, b, strict=True) if y]
+    assert sum(map(bool, halves)) >= 40
+    products = {(float(x), float(y), float(z)) for a, b, c in calls for x, y, z in zip(a, b, c, strict=True)}
+    assert {(4097.0, 4097.0, 2.0**-40), (-4097.0, 4097.0, 2.0**-40)} <= products

@@ -328,3 +328,32 @@ def test_masked_operations_are_run():
     made["ir"] = made["ir"].replace("arith.subi %n, %i", "arith.subi %n, %c1")
     verdict = judge(original, made, level="loops", seed=1)
     assert not verdict.accepted and verdict.gate != "resource"
+
+
+CROWD = """%s = memref.alloc() : memref<4096xf32>
+  %c4096 = arith.constant 4096 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %w = arith.mulf %v, %v : f32
+    %p = arith.remui %i, %c4096 : index
+    memref.store %w, %s[%p] : memref<4096xf32>
+    %t = memref.load %s[%p] : memref<4096xf32>
+    %u = arith.addf %t, %one : f32
+    memref.store %u, %y[%i] : memref<?xf32>
+  }
+  memref.dealloc %s : memref<4096xf32>"""
+
+
+@pytest.mark.parametrize(("most", "right"), [(10000, False), (1 << 30, False), (4096, True)])
+def test_races_among_many_iterations_are_found(most, right):
+    head = f"kc.out}}) attributes {{kc.sizes = {{N = array<i64: 0, {most}>}}}} {{"
+    original = MAP.replace("BODY", LOOP).replace("kc.out}) {", head)
+    text = MAP.replace("BODY", CROWD).replace("kc.out}) {", head)
+    verdict = judge(original, {"kind": "replace_ir", "ir": text, "assumes": []}, level="loops", seed=1)
+    assert verdict.accepted == right and verdict.reason == ("accepted" if right else "race.conflict")
+
+
+def test_a_guard_that_holds_at_no_size_is_refused():
+    original = MAP.replace("BODY", LOOP)
+    made = {"kind": "replace_ir", "ir": original, "assumes": [], "guard": "N >= 2000000000"}
+    assert judge(original, made, level="loops", seed=1).reason == "assumptions.guard"
