@@ -28,6 +28,9 @@ __all__ = [
     "dumps", "from_json", "loads", "to_json",
 ]
 
+#: characters of a text in a proposal: whoever needs more has constants in it that belong into resources
+LONGEST = 16 << 20
+
 Kind = Literal["keep", "replace_ir", "schedule", "ptx", "cuda", "triton", "library", "stablehlo_out"]
 Gate = Literal[
     "parse", "verify", "level", "signature", "assumptions", "resource", "aliasing", "race", "numeric", "timing"
@@ -135,6 +138,12 @@ class Proposal:
     rationale: str = ""
     #: of the protocol
     version: int = VERSION
+
+    def __post_init__(self) -> None:
+        for name in ("ir", "script", "source", "rationale"):
+            text = getattr(self, name)
+            if isinstance(text, str) and len(text) > LONGEST:
+                raise ProtocolError(f"has {len(text):,} characters; the most is {LONGEST:,}", name)
 
     def to_json(self) -> dict[str, Any]:
         """The message as JSON values, without fields that have their default."""

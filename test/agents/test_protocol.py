@@ -163,3 +163,8 @@ def test_published_files_are_fresh() -> None:
     for name, wanted in docs_agents.files().items():
         stale = f"docs/agents/{name} is stale: run python -m kc.tools.docs_agents"
         assert (DOCS / name).read_text(encoding="utf-8") == wanted, stale
+
+
+def test_a_text_beyond_all_measure_is_refused() -> None:
+    with pytest.raises(ProtocolError, match=r"ir: has 16,777,217 characters; the most is 16,777,216"):
+        Proposal("replace_ir", ir="x" * (protocol.LONGEST + 1))
