@@ -191,7 +191,7 @@ def _nans(dtype: np.dtype[Any]) -> Array:
 
 def _halfway_floats(dtype: np.dtype[Any], kind: str) -> Array:
     """Halfway between two numbers of a narrower type, and the neighbours of that in ``dtype``."""
-    if kind not in FORMATS:
+    if kind not in FORMATS or kind == "f64":  # nothing is wider
         return np.zeros(0, dtype)
     bits, bottom, top = FORMATS[kind]
     largest = limits(dtype)[0]

@@ -22,7 +22,7 @@ def is_float(dtype: np.dtype[Any]) -> bool:
 
 def limits(dtype: np.dtype[Any]) -> tuple[float, float, float]:
     """Largest finite value, smallest normal one, smallest one of a float type."""
-    info = np.finfo(dtype) if dtype.kind == "f" else ml_dtypes.finfo(dtype)
+    info = np.finfo(dtype) if issubclass(dtype.type, np.floating) else ml_dtypes.finfo(dtype)
     return float(info.max), float(info.smallest_normal), float(info.smallest_subnormal)
 
 

@@ -15,6 +15,7 @@ from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Shapes, every, large, ordinary
 from kc.agents.gates.tasks import read_original
+from kc.agents.gates.telling import FORMATS
 from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, Floats, Integers
 
 
@@ -263,3 +264,12 @@ def test_quotients_and_fused_products_meet_halfway_points():
     assert sum(map(bool, halves)) >= 40
     products = {(float(x), float(y), float(z)) for a, b, c in calls for x, y, z in zip(a, b, c, strict=True)}
     assert {(4097.0, 4097.0, 2.0**-40), (-4097.0, 4097.0, 2.0**-40)} <= products
+
+
+@pytest.mark.parametrize("source", ["i1", "i8", "i64", "index", "f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"])
+@pytest.mark.parametrize("shape", ["memref<?x{}>", "{}"])
+def test_every_type_has_its_telling_values(source, shape):
+    traits = {f"narrow:{kind}" for kind in FORMATS} | {"bits", "loop", "divide", "divide-floats", "fma", "round"}
+    for allow in ((), ("reassoc", "nnan"), ("low_precision",)):
+        region = reading(shape.format(source), shape.format(source), allow=allow)
+        assert telling_calls(region, *traits, divisors=(3,), floats=(0.1, -1e30, float("inf")))
