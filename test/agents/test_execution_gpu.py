@@ -426,10 +426,10 @@ def test_an_endless_kernel_ends() -> None:
     ("text", "kind"),
     [
         (module("memref.store %fone, %y[%t] : memref<?xf32>", threads=2048), "launch"),
-        (module("memref.store %fone, %y[%t] : memref<?xf32>", blocks=0), "launch"),
+        (module("memref.store %fone, %y[%t] : memref<?xf32>", threads=0), "launch"),
         (module("memref.store %fone, %y[%t] : memref<?xf32>", shared=70000), "launch"),
     ],
-    ids=["threads", "no blocks", "shared memory"],
+    ids=["threads", "no threads", "shared memory"],
 )
 def test_a_launch_that_the_hardware_refuses(text: str, kind: str) -> None:
     fault = emulate(text).fault
@@ -566,3 +566,19 @@ module attributes {{gpu.container_module}} {{
     assert np.allclose(outcome.results[0], a.astype(F32) @ b.astype(F32), atol=1e-5)
     (outcome,) = run(text.replace("BARRIER", ""), "gpu", [call])
     assert kinds(outcome) == {"race"}
+
+
+def test_a_launch_of_no_blocks_is_left_out() -> None:
+    """As kc's runtime does: ceil(0 / 64) blocks of an empty array."""
+    text = module("memref.store %fone, %y[%g] : memref<?xf32>", blocks=0)
+    outcome = emulate(text, 0)
+    assert outcome.fault is None and outcome.results[0].shape == (0,) and not kinds(outcome)
+    untouched = emulate(text, 4)
+    np.testing.assert_array_equal(untouched.results[0], np.zeros(4, F32))
+
+
+def test_a_copy_of_rank_0() -> None:
+    copy = """func.func @main(%x: memref<f32>, %y: memref<f32> {kc.out}) {
+      memref.copy %x, %y : memref<f32> to memref<f32> return }"""
+    (outcome,) = run(copy, "gpu", [Call((np.array(3, F32), np.array(0, F32)))])
+    assert outcome.results[0] == 3

@@ -1,6 +1,7 @@
 """Level gpu: calls of ``@main``, whose host code launches kernels, on the emulated machine."""
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -133,7 +134,7 @@ class _Run:
         if not isinstance(value, View):
             return np.asarray(value[0]).copy()
         shape = tuple(int(s[0]) for s in value.sizes)
-        grids = list(np.indices(shape).reshape(len(shape), -1))
+        grids = list(np.indices(shape).reshape(len(shape), math.prod(shape)))
         addresses = np.broadcast_to(value.addresses(grids), (int(np.prod(shape)),))
         host = Warp(self.machine, None, np.zeros(1, np.int64), 1)
         raw, _ = self.machine.memory.moving(host.who, addresses, value.kind.bytes, np.ones(len(addresses), bool))

@@ -1,6 +1,7 @@
 """Ops on memrefs, and values as bytes."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ _DYNAMIC = -(1 << 63)
 def to_bytes(value: Array) -> Array:
     """(lanes, …) as (lanes, bytes)."""
     raw = np.ascontiguousarray(value)
-    return raw.reshape(len(raw), -1).view(np.uint8).reshape(len(raw), -1)
+    size = int(np.prod(raw.shape[1:]))
+    return raw.reshape(len(raw), size).view(np.uint8).reshape(len(raw), size * raw.itemsize)
 
 
 def from_bytes(raw: Array, kind: Type, shape: tuple[int, ...]) -> Array:
@@ -243,7 +245,7 @@ def _copy(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
     if warp.lanes != 1:
         raise ExecutionError("unsupported", f"memref.copy in a kernel at {node.place}", node.name)
     shape = [int(s[0]) for s in source.sizes]
-    grids = np.indices(shape).reshape(len(shape), -1)
+    grids = np.indices(shape).reshape(len(shape), math.prod(shape))
     read, written = (view.addresses(list(grids)) if shape else view.addresses([]) for view in (source, target))
     everything = np.ones(len(read), bool)
     known = warp.memory.moving(warp.who, read, source.kind.bytes, everything)
