@@ -16,6 +16,10 @@ class Lapse(Exception):
     """An agent raised, took too long, or answered what is no proposal; the text says which."""
 
 
+class Spent(Lapse):
+    """An agent's seconds are used up."""
+
+
 class Asking:
     """One agent's thread. After a time-out the agent is not asked again: its thread may still be busy."""
 
@@ -51,10 +55,10 @@ class Asking:
 
     def _call(self, name: str, work: Callable[[], Any], least: float = 0.0) -> Any:
         if self._lost:
-            raise Lapse(f"not asked ({name}): it did not answer in time before")
+            raise Spent(f"not asked ({name}): it did not answer in time before")
         left = max(self.agent.budget.seconds - self.spent, least)
         if left <= 0:
-            raise Lapse(f"its budget of {self.agent.budget.seconds:g} seconds is used up")
+            raise Spent(f"its budget of {self.agent.budget.seconds:g} seconds is used up")
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=f"agent {self.agent.name}", daemon=True)
             self._thread.start()
@@ -65,7 +69,7 @@ class Asking:
             value, error = answers.get(timeout=left)
         except queue.Empty:
             self._lost = True
-            raise Lapse(f"{name} took longer than the {left:g} seconds that were left of its budget") from None
+            raise Spent(f"{name} took longer than the {left:g} seconds that were left of its budget") from None
         finally:
             self.spent += time.monotonic() - started
         if error is not None:

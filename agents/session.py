@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kc.agents import hooks
-from kc.agents.asking import Asking, Lapse
+from kc.agents.asking import Asking, Lapse, Spent
 from kc.agents.base import Agent, Budget
 from kc.agents.ledger import Attempt, Ledger, Visit
-from kc.agents.ledger.ledger import MODES
+from kc.agents.ledger.ledger import MODES, substance
 from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
 from kc.errors import CompileError, InputError
 
@@ -37,7 +37,7 @@ Judge = Callable[..., Verdict]
 class Decision:
     """What became of one region under one agent: ``attempt`` settled it (None: nothing did, see ``remarks``).
 
-    ``from_ledger``: nobody was asked.
+    ``from_ledger``: nobody was asked. ``tried``: what was rejected before, oldest first.
     """
 
     at: str
@@ -47,6 +47,7 @@ class Decision:
     agent: str
     attempt: Attempt | None
     from_ledger: bool = False
+    tried: tuple[Attempt, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -54,13 +55,20 @@ class Decision:
         return self.attempt is not None and self.attempt.outcome == "accepted" and not _is_keep(self.attempt)
 
     def __str__(self) -> str:
+        source = ", from the ledger" if self.from_ledger else ""
         if self.attempt is None or self.attempt.proposal is None:
-            return f"@{self.region} ({self.level}): '{self.agent}' leaves it"
+            from kc.agents.ledger.report import ended
+
+            why = "" if self.attempt is None else ended(self.attempt)
+            if self.tried:
+                what = _rejected(self.tried, self.agent) + (f"; {why}" if why else "")
+            else:
+                what = f"'{self.agent}' was asked no further: {why}" if why else f"'{self.agent}' leaves it"
+            return f"@{self.region} ({self.level}): {what}{source if self.tried or why else ''}"
         verdict = self.attempt.judgement()
         what = str(self.attempt.proposal.get("kind"))
         gain = (verdict.timing or {}).get("speedup") if verdict else None
         faster = f", {gain:.2f} times as fast" if isinstance(gain, float) else ""
-        source = ", from the ledger" if self.from_ledger else ""
         return f"@{self.region} ({self.level}): {what} of '{self.agent}' {self.attempt.outcome}{faster}{source}"
 
 
@@ -195,7 +203,8 @@ class Session:
             attempt = decision.attempt
             if attempt is not None and decision.accepted:
                 self.remarks.append(f"agent '{decision.agent}', region '@{decision.region}': taken back: {why}")
-                self.ledger.append(dataclasses.replace(attempt, proposal=None, verdict=None, time=""))
+                ended = {"taken_back": str(why)}
+                self.ledger.append(dataclasses.replace(attempt, proposal=None, verdict=None, time="", ended=ended))
         self.decisions.clear()
         self._visits.clear()
         return True
@@ -224,33 +233,52 @@ class Session:
         if not self._matches(stand, observation):
             self._visit(stand, observation, None)
             return
-        settled = self.ledger.find(observation.identity, *stand.key) if self.mode == "replay" else None
+        replay, key = self.mode == "replay", (observation.identity, *stand.key)
+        settled = self.ledger.find(*key, stand.agent.budget) if replay else None
         if settled is not None:
             self._settle(stand, region, observation, settled, from_ledger=True)
             return
-        settled = self._converse(stand, region, observation)
+        tried: list[Attempt] = []
+        settled = self._converse(stand, region, observation, tried)
         if settled is not None:
-            self._settle(stand, region, observation, settled)
-        else:
-            self._visit(stand, observation, None)  # a frozen build then leaves it, as this one does
+            self._settle(stand, region, observation, settled, tried)
+            return
+        self._visit(stand, observation, None)  # a frozen build then leaves it, as this one does
+        if tried:
+            self._decided(stand, region, observation, None, tried)
 
-    def _converse(self, stand: Stand, region: Region, observation: Observation) -> Attempt | None:
-        """Ask until something is accepted, the agent has no more, or its budget is used up; the attempt that settles.
+    def _converse(
+        self, stand: Stand, region: Region, observation: Observation, tried: list[Attempt]
+    ) -> Attempt | None:
+        """Ask until something is accepted, the agent has no more or repeats itself, or its budget is used up.
 
-        None: the agent failed; it may do better the next time, so nothing is settled.
+        Returns the attempt that settles the region; what was rejected goes into ``tried``. None: the agent failed; it
+        may do better the next time, so nothing is settled.
         """
         budget: Budget = stand.agent.budget
         attempts: list[dict[str, Any]] = []
         stale = self._stale(stand, observation)
+        said: list[dict[str, Any]] = []
         for _ in range(budget.candidates):
+            asked = stale is None
             shown = dataclasses.replace(observation, attempts=tuple(attempts))
             try:
                 proposal, stale = (stand.asking.propose(shown) if stale is None else stale), None
             except Lapse as lapse:
                 self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {lapse}")
-                return None
+                if not isinstance(lapse, Spent):
+                    return None
+                return self.ledger.record(observation, stand.agent, None, None, ended={"seconds": budget.seconds})
             if proposal is None:
-                break
+                return self.ledger.record(observation, stand.agent, None, None)
+            if asked and substance(proposal.to_json()) in said:
+                self.remarks.append(
+                    f"agent '{stand.agent.name}', region '@{region.name}': it gave the same proposal again after that "
+                    "was rejected, and is not asked further"
+                )
+                return self.ledger.record(observation, stand.agent, None, None, ended={"repeated": True})
+            if asked:
+                said.append(substance(proposal.to_json()))
             seed = secrets.randbits(63) if self.seed is None else self.seed
             try:
                 verdict = self._verdict(observation, proposal, seed)
@@ -262,8 +290,9 @@ class Session:
             self._guarded(stand, lambda: stand.asking.learn(shown, proposal, verdict))  # noqa: B023
             if verdict.accepted:
                 return attempt
+            tried.append(attempt)
             attempts.append({"proposal": proposal.to_json(), "verdict": verdict.to_json()})
-        return self.ledger.record(observation, stand.agent, None, None)
+        return self.ledger.record(observation, stand.agent, None, None, ended={"candidates": budget.candidates})
 
     def _stale(self, stand: Stand, observation: Observation) -> Proposal | None:
         """What was accepted by rules that kc has no more, to be judged again before anybody is asked."""
@@ -287,7 +316,13 @@ class Session:
         )
 
     def _settle(
-        self, stand: Stand, region: Region, observation: Observation, attempt: Attempt, from_ledger: bool = False
+        self,
+        stand: Stand,
+        region: Region,
+        observation: Observation,
+        attempt: Attempt,
+        tried: Sequence[Attempt] = (),
+        from_ledger: bool = False,
     ) -> None:
         """Do what ``attempt`` says, and note it."""
         proposal = attempt.message() if attempt.outcome == "accepted" else None
@@ -300,13 +335,25 @@ class Session:
                 if self._frozen:
                     raise
                 self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {error}")
-                attempt = self.ledger.record(observation, stand.agent, None, None)  # for a frozen build: it stays
+                ended = {"taken_back": str(error)}  # for a frozen build: it stays
+                attempt = self.ledger.record(observation, stand.agent, None, None, ended=ended)
         self._visit(stand, observation, attempt)
-        self.decisions.append(
-            Decision(
-                observation.at, region.level, region.name, observation.identity, stand.agent.name, attempt, from_ledger
-            )
-        )
+        if from_ledger:
+            known = self.ledger.attempts(observation.identity, *stand.key)
+            tried = [other for other in known if other.outcome == "rejected" and other.order < attempt.order]
+        self._decided(stand, region, observation, attempt, tried, from_ledger)
+
+    def _decided(
+        self,
+        stand: Stand,
+        region: Region,
+        observation: Observation,
+        attempt: Attempt | None,
+        tried: Sequence[Attempt],
+        from_ledger: bool = False,
+    ) -> None:
+        told = (observation.at, region.level, region.name, observation.identity, stand.agent.name)
+        self.decisions.append(Decision(*told, attempt, from_ledger, tuple(tried)))
 
     # ------------------------------------------------------------------------------------------- parts
 
@@ -400,6 +447,14 @@ def _gates(original: str, proposal: Proposal, **how: Any) -> Verdict:
     from kc.agents.gates.judge import judge
 
     return judge(original, proposal, **how)
+
+
+def _rejected(tried: Sequence[Attempt], agent: str) -> str:
+    """``8 proposals of 'wrong' rejected, last: numeric.value: result 0[0] is …``."""
+    verdict = tried[-1].verdict or {}
+    message = str(verdict.get("message") or "").partition("\n")[0]
+    why = ": ".join(part for part in (str(verdict.get("reason", "")), message) if part)
+    return f"{len(tried)} proposal{'s' if len(tried) > 1 else ''} of '{agent}' rejected, last: {why}"
 
 
 def _is_keep(attempt: Attempt) -> bool:

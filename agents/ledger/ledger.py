@@ -16,7 +16,7 @@ from kc.agents.ledger.machine import machine
 from kc.agents.protocol import VERSION, Observation, Proposal, Verdict
 
 if TYPE_CHECKING:
-    from kc.agents.base import Agent
+    from kc.agents.base import Agent, Budget
 
 #: ``ask``: agents are asked about every region; ``replay``: what is settled is used, they are asked for the rest;
 #: ``frozen``: only what is settled, no agent is asked, anything else is a LedgerError
@@ -59,14 +59,18 @@ class Ledger:
 
     # ------------------------------------------------------------------ questions
 
-    def find(self, identity: str, agent: str, version: str) -> Attempt | None:
-        """What settles the region for this agent: its newest attempt that was accepted or declined.
+    def find(self, identity: str, agent: str, version: str, budget: Budget | None = None) -> Attempt | None:
+        """What settles the region for this agent: its newest attempt that was accepted, declined or stopped.
 
         None when there is none, or it no longer stands (``why_stale``); then the agent has to be asked, or the
-        proposal of ``recall`` judged again.
+        proposal of ``recall`` judged again. Nor does it settle that the agent's seconds were used up, which are those
+        of a whole compilation, or its candidates when ``budget`` now grants more.
         """
         found = self.recall(identity, agent, version)
-        return None if found is None or stale.why_stale(found) else found
+        if found is None or stale.why_stale(found) or "seconds" in found.ended:
+            return None
+        most = found.ended.get("candidates")
+        return None if most is not None and budget is not None and budget.candidates > most else found
 
     def recall(self, identity: str, agent: str, version: str) -> Attempt | None:
         """As ``find``, stale ones included."""
@@ -86,9 +90,9 @@ class Ledger:
         With it a proposal need not be judged twice. ``timing``: whether it must be faster, too; a verdict that rests on
         a measurement counts on a machine like the one at hand only.
         """
-        wanted = _substance(proposal.to_json())
+        wanted = substance(proposal.to_json())
         for attempt in reversed(self.attempts(identity)):
-            if attempt.proposal is None or _substance(attempt.proposal) != wanted or stale.why_stale(attempt):
+            if attempt.proposal is None or substance(attempt.proposal) != wanted or stale.why_stale(attempt):
                 continue
             if _answers(attempt, timing):
                 return attempt
@@ -176,8 +180,12 @@ class Ledger:
         verdict: Verdict | None,
         *,
         seed: int | None = None,
+        ended: Mapping[str, Any] | None = None,
     ) -> Attempt:
-        """Append what ``agent`` answered (None: nothing further) and its verdict; returns the attempt as written."""
+        """Append what ``agent`` answered (None: nothing further) and its verdict; returns the attempt as written.
+
+        ``ended``: why it was not asked further, see ``Attempt``.
+        """
         from kc import __version__
 
         made = Attempt(
@@ -186,6 +194,7 @@ class Ledger:
             None if proposal is None else proposal.to_json(),
             None if verdict is None else verdict.to_json(),
             __version__, VERSION, stale.gates_revision(), machine=machine(), seed=seed,
+            ended=dict(ended or {}),
         )  # fmt: skip
         return self.append(made, Region.of(observation))
 
@@ -291,5 +300,6 @@ def _answers(attempt: Attempt, timing: bool) -> bool:
     return measured and attempt.machine.get("cpu") == machine()["cpu"]
 
 
-def _substance(proposal: Mapping[str, Any]) -> dict[str, Any]:
+def substance(proposal: Mapping[str, Any]) -> dict[str, Any]:
+    """A proposal as JSON values without what is said about it."""
     return {key: value for key, value in proposal.items() if key != "rationale"}

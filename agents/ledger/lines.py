@@ -59,7 +59,8 @@ class Region:
 class Attempt:
     """One answer of an agent about a region, and its verdict. An entry of the ledger, in the words of the design.
 
-    ``proposal`` None: the agent had no (further) answer, the region stays as it is; then ``verdict`` is None too.
+    ``proposal`` None: there is no (further) answer, the region stays as it is; then ``verdict`` is None too, and
+    ``ended`` says why the agent was not asked further, if that was not its own word.
     """
 
     TYPE: ClassVar[str] = "attempt"
@@ -85,6 +86,9 @@ class Attempt:
     machine: dict[str, Any] = dataclasses.field(default_factory=dict)
     #: of the draws of the differential test
     seed: int | None = None
+    #: what ended the asking: ``candidates`` or ``seconds``, the budget that was used up; ``repeated``: the agent gave a
+    #: proposal again; ``taken_back``: why kc could not compile the program with what was accepted
+    ended: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def hash(self) -> str:
@@ -93,9 +97,9 @@ class Attempt:
 
     @property
     def outcome(self) -> str:
-        """``accepted``, ``rejected`` or ``declined``."""
+        """``accepted``, ``rejected``, ``declined`` (the agent's word) or ``stopped`` (see ``ended``)."""
         if self.proposal is None:
-            return "declined"
+            return "stopped" if self.ended else "declined"
         return "accepted" if self.verdict is not None and self.verdict.get("accepted") is True else "rejected"
 
     @property
@@ -171,7 +175,10 @@ class LineError(ValueError):
 
 def fields_of(line: Line) -> dict[str, Any]:
     """A line as JSON values, without its hash."""
-    return {"type": line.TYPE, "schema": SCHEMA, **dataclasses.asdict(line)}
+    fields = {"type": line.TYPE, "schema": SCHEMA, **dataclasses.asdict(line)}
+    if fields.get("ended") == {}:  # so that lines from before there was the field keep their hashes
+        del fields["ended"]
+    return fields
 
 
 def hash_of(line: Line) -> str:

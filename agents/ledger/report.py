@@ -32,7 +32,7 @@ def answer(attempt: Attempt) -> str:
     for key in ("ir", "source", "script"):
         if proposal.get(key):
             level = f" at {proposal['level']}" if key == "ir" and proposal.get("level") else ""
-            words += f"{level} ({len(str(proposal[key]).splitlines())} lines)"
+            words += f"{level} ({_count(str(proposal[key]).splitlines(), 'line')})"
     if proposal.get("assumes"):
         words += f", assuming {', '.join(proposal['assumes'])}"
     if proposal.get("guard"):
@@ -45,7 +45,7 @@ def timing(verdict: dict[str, Any] | None) -> str | None:
     figures = (verdict or {}).get("timing") or {}
     if figures.get("original_us") is None or figures.get("proposal_us") is None:
         return None
-    words = f"{figures['original_us']:.4g} µs → {figures['proposal_us']:.4g} µs"
+    words = f"{_digits(figures['original_us'])} µs → {_digits(figures['proposal_us'])} µs"
     inside = []
     if figures.get("speedup") is not None:
         inside.append(f"{figures['speedup']:.3g}x")
@@ -55,7 +55,7 @@ def timing(verdict: dict[str, Any] | None) -> str | None:
     if inside:
         words += f" ({', '.join(inside)})"
     if figures.get("roofline_us") is not None:
-        words += f", roofline {figures['roofline_us']:.4g} µs"
+        words += f", roofline {_digits(figures['roofline_us'])} µs"
     return words
 
 
@@ -64,11 +64,13 @@ def explain(history: Sequence[Attempt], region: Region | None = None, *, ir: boo
     last = history[-1]
     settled = newest(history)
     settling = next((a for a in reversed(settled) if a.outcome == "accepted"), settled[-1] if settled else None)
-    yield f"{headline(settling or last)}  {last.identity[:12]}"
+    yield f"{headline(settling or last)}  region {last.identity[:12]}"
     if region is not None:
         yield from facts(region)
     if settling is None:
         yield f"{_INDENT}stays as the compiler has it: none of {_count(history, 'proposal')} was accepted"
+    elif settling.outcome == "stopped":
+        yield f"{_INDENT}stays as the compiler has it: {_who(settling)} was asked no further: {ended(settling)}"
     elif settling.outcome == "declined":
         tried = sum(a.outcome == "rejected" for a in history)
         why = "had no proposal" if not tried else f"had no further proposal after {tried} rejected"
@@ -82,7 +84,7 @@ def explain(history: Sequence[Attempt], region: Region | None = None, *, ir: boo
         for key in ("ir", "source", "script"):
             if settling.proposal.get(key):
                 yield from (f"{_INDENT * 2}| {line}" for line in str(settling.proposal[key]).splitlines())
-    others = [a for a in history if a is not settling and a.outcome != "declined"]
+    others = [a for a in history if a is not settling and a.outcome in ("accepted", "rejected")]
     if others:
         yield f"{_INDENT}besides, {_count(others, 'proposal')}:"
     for attempt in others:
@@ -97,18 +99,33 @@ def outcome(attempt: Attempt) -> str:
         return f"accepted{f', {shown}' if shown else ''}"
     if attempt.outcome == "declined":
         return "no proposal"
+    if attempt.outcome == "stopped":
+        return f"asked no further, {ended(attempt)}"
     return f"rejected, {verdict.get('reason', '?')}: {verdict.get('message', '')}".rstrip(": ")
+
+
+def ended(attempt: Attempt) -> str:
+    """Why an agent was not asked further, in words; empty when that was its own word."""
+    why = attempt.ended
+    if "candidates" in why:
+        most = why["candidates"]
+        return f"its budget of {most} proposal{'' if most == 1 else 's'} is used up"
+    if "seconds" in why:
+        return f"its budget of {why['seconds']:g} seconds is used up"
+    if "taken_back" in why:
+        return f"its proposal was taken back: {why['taken_back']}"
+    return "it gave a rejected proposal again" if why else ""
 
 
 def facts(region: Region) -> Iterator[str]:
     """Lines that say how much work a region is, and what kc does with it by itself."""
     work = []
     if region.flops is not None:
-        work.append(f"{region.flops:.4g} flops")
+        work.append(f"{_scaled(region.flops)}flops")
     if region.bytes is not None:
-        work.append(f"{region.bytes:.4g} bytes")
+        work.append(f"{_scaled(region.bytes)}bytes")
     if region.roofline_us is not None:
-        work.append(f"at least {region.roofline_us:.4g} µs")
+        work.append(f"at least {_digits(region.roofline_us)} µs")
     if work:
         yield f"{_INDENT}one run: {', '.join(work)}"
     if region.default.get("schedule"):
@@ -122,12 +139,13 @@ def _verdict(attempt: Attempt) -> Iterator[str]:
     verdict = attempt.verdict or {}
     if (attempt.proposal or {}).get("rationale"):
         yield f"{_INDENT}because: {attempt.proposal['rationale']}"  # type: ignore[index]
-    passed = [f"{gate} {seconds:.3g} s" for gate, seconds in (verdict.get("seconds") or {}).items()]
+    spent = (verdict.get("seconds") or {}).items()
+    passed = [f"{gate} {_digits(seconds)} s" if seconds >= 1e-3 else gate for gate, seconds in spent]
     if passed:
         yield f"{_INDENT}gates passed: {', '.join(passed)}; {verdict.get('runs', 0)} runs"
     errors = verdict.get("errors") or {}
     if errors:
-        yield f"{_INDENT}errors: {', '.join(f'{name} {value:.4g}' for name, value in errors.items())}"
+        yield f"{_INDENT}errors: {', '.join(f'{name} {value:.3g}' for name, value in errors.items())}"
     shown = timing(verdict)
     if shown:
         yield f"{_INDENT}time: {shown}, on {where(attempt)}"
@@ -161,6 +179,20 @@ _WHAT = {
 
 def _who(attempt: Attempt) -> str:
     return f"{attempt.agent} {attempt.agent_version}"
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, large numbers whole: ``0.00123``, ``12``, ``8.25``, ``1330``."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:.0f}" if 1000 <= abs(rounded) < 1e9 else f"{rounded:.3g}"
+
+
+def _scaled(value: float) -> str:
+    """Three significant digits before a prefix of a unit: ``59.9 k``, ``2 G``, ``12 ``."""
+    for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(float(f"{value:.3g}")) >= factor:
+            return f"{_digits(value / factor)} {prefix} "
+    return f"{_digits(value)} "
 
 
 def _count(things: Sequence[object], name: str) -> str:

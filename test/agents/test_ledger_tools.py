@@ -102,14 +102,15 @@ def test_explaining(path: Path) -> None:
     region = dataclasses.replace(region, flops=2e9, bytes=1e6, roofline_us=2.0, default=default)
     shown = "\n".join(report.explain(ledger.attempts("a" * 64), region, ir=True))
     for words in (
-        "@kernel_0 (linalg, map, cpu)", "2e+09 flops, 1e+06 bytes, at least 2 µs",
+        "@kernel_0 (linalg, map, cpu)", "2 G flops, 1 M bytes, at least 2 µs",
         "kc by itself: schedule rows {tile = 8}",
-        "is replace_ir (1 lines), by someone 1 at before:cpu-schedule", "because: because third", "| third",
+        "is replace_ir (1 line), by someone 1 at before:cpu-schedule", "because: because third", "| third",
         "gates passed: parse 0.25 s, numeric 1.5 s; 24 runs", "errors: ulp 1.5",
         "time: 12 µs → 8 µs (1.5x, 95 % 1.4…1.6), roofline 2 µs", "besides, 2 proposals",
         "rejected, numeric.nan: differs at [3]",
     ):  # fmt: skip
         assert words in shown, words
+    assert f"(linalg, map, cpu)  region {'a' * 12}" in shown
     assert "none of 1 proposal was accepted" in "\n".join(report.explain(ledger.attempts("b" * 64)))
     assert "someone 1 had no proposal" in "\n".join(report.explain(ledger.attempts("c" * 64)))
     old = dataclasses.replace(ledger.attempts("c" * 64)[0], kc="0.0.1")
@@ -123,7 +124,7 @@ def test_explaining(path: Path) -> None:
         (Proposal("library", library="cublaslt", parameters={"algo": 3}), "library cublaslt {algo = 3}"),
         (Proposal("cuda", source="a\nb", assumes=("nnan",), guard="M % 8 == 0"),
          "cuda (2 lines), assuming nnan, where M % 8 == 0"),
-        (Proposal("replace_ir", ir="x", level="loops"), "replace_ir at loops (1 lines)"),
+        (Proposal("replace_ir", ir="x", level="loops"), "replace_ir at loops (1 line)"),
         (Proposal("keep"), "keep"),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ import pytest
 
 import kc
 from kc.agents import Agent, Budget, LedgerError, Match, Observation, Proposal, Verdict
+from kc.agents.ledger import Ledger, report
 from kc.errors import InputError
 
 TANH = """
@@ -109,8 +110,68 @@ def test_second_answer_may_be_accepted(verdicts: list[Verdict]) -> None:
 def test_budget_of_candidates(verdicts: list[Verdict]) -> None:
     verdicts[:] = [Verdict(False, "parse", "parse.syntax", "no")]
     agent = Swap(budget=Budget(candidates=1))
-    kc.compile(TANH, agents=[agent])
+    exe = kc.compile(TANH, agents=[agent])
     assert len(agent.seen) == 1
+    assert [str(d) for d in exe.session.decisions] == [
+        "@main_k0 (linalg): 1 proposal of 'swap' rejected, last: parse.syntax: no; its budget of 1 proposal is used up"
+    ]
+
+
+def test_budgets_that_are_used_up_are_told_apart(verdicts: list[Verdict], tmp_path: Path) -> None:
+    """From an agent that has no more; a replay asks again where there is more to spend than there was."""
+    path = tmp_path / "agents.jsonl"
+    verdicts[:] = [Verdict(False, "numeric", "numeric.value", "result 0[0] is 2")]
+    exe = kc.compile(TANH, agents=[Swap(budget=Budget(candidates=2))], ledger=path)
+    (decision,) = exe.session.decisions
+    assert [a.outcome for a in decision.tried] == ["rejected"] * 2 and decision.attempt is not None
+    assert (decision.attempt.outcome, decision.attempt.ended) == ("stopped", {"candidates": 2})
+    told = "\n".join(report.explain(Ledger(path).entries()))
+    assert "swap 1 was asked no further: its budget of 2 proposals is used up" in told and "no proposal" not in told
+    for candidates, asked in ((2, 0), (1, 0), (8, 3), (8, 0)):
+        agent = Swap(budget=Budget(candidates=candidates))
+        kc.compile(TANH, agents=[agent], ledger=path, ledger_mode="replay")
+        assert len(agent.seen) == asked
+    assert Ledger(path).entries()[-1].outcome == "declined"
+    frozen = kc.compile(TANH, ledger=path, ledger_mode="frozen")
+    assert is_tanh(frozen) and "4 proposals of 'swap' rejected" in str(frozen.session.decisions[0])
+
+
+def test_used_up_seconds_settle_nothing_for_a_replay(verdicts: list[Verdict], tmp_path: Path) -> None:
+    path = tmp_path / "agents.jsonl"
+    slow = Swap(budget=Budget(seconds=0.2))
+    slow.propose = lambda observation: time.sleep(20)  # type: ignore[method-assign,assignment,return-value]
+    exe = kc.compile(TANH, agents=[slow], ledger=path)
+    assert "its budget of 0.2 seconds is used up" in str(exe.session.decisions[0])
+    assert is_tanh(kc.compile(TANH, ledger=path, ledger_mode="frozen"))
+    assert is_exp(kc.compile(TANH, agents=[Swap()], ledger=path, ledger_mode="replay"))
+
+
+def test_an_agent_that_repeats_itself_is_not_asked_further(verdicts: list[Verdict], tmp_path: Path) -> None:
+    verdicts[:] = [Verdict(False, "numeric", "numeric.value", "result 0[0] is 2\nwitness")]
+    agent = Swap()
+    agent.propose = lambda o: Proposal(  # type: ignore[method-assign]
+        "replace_ir", ir=o.ir.replace("math.tanh", "math.exp"), rationale=f"attempt {len(o.attempts)}"
+    )
+    exe = kc.compile(TANH, agents=[agent], ledger=tmp_path / "agents.jsonl")
+    assert [a.outcome for a in Ledger(tmp_path / "agents.jsonl").entries()] == ["rejected", "stopped"]
+    assert str(exe.session.decisions[0]) == (
+        "@main_k0 (linalg): 1 proposal of 'swap' rejected, last: numeric.value: result 0[0] is 2; "
+        "it gave a rejected proposal again"
+    )
+    assert "it gave the same proposal again" in exe.session.remarks[0]
+
+
+def test_an_agent_that_fails_after_a_rejection(verdicts: list[Verdict]) -> None:
+    """What was rejected is told, though nothing is settled."""
+    verdicts[:] = [Verdict(False, "parse", "parse.syntax", "no")]
+    agent = Swap()
+    first = agent.propose
+    agent.propose = lambda o: 1 / 0 if o.attempts else first(o)  # type: ignore[method-assign,return-value]
+    exe = kc.compile(TANH, agents=[agent])
+    assert [str(d) for d in exe.session.decisions] == [
+        "@main_k0 (linalg): 1 proposal of 'swap' rejected, last: parse.syntax: no"
+    ]
+    assert exe.session.decisions[0].attempt is None and "ZeroDivisionError" in exe.session.remarks[0]
 
 
 def test_agents_one_after_the_other(verdicts: list[Verdict]) -> None:
@@ -150,7 +211,7 @@ def test_errors_of_an_agent_are_remarks(verdicts: list[Verdict], answer: Any, re
     agent = Swap(budget=Budget(seconds=0.3))
     agent.propose = answer  # type: ignore[method-assign]
     exe = kc.compile(TANH, agents=[agent])
-    assert is_tanh(exe) and exe.session.decisions == []
+    assert is_tanh(exe) and not any(d.accepted or d.tried for d in exe.session.decisions)
     assert len(exe.session.remarks) >= 1 and remark in exe.session.remarks[0]
 
 

@@ -74,7 +74,7 @@ def _list(args: argparse.Namespace) -> int:
     for attempt in chosen:
         who = f"{attempt.agent} {attempt.agent_version}"
         what = f"{report.answer(attempt)}: {report.outcome(attempt).splitlines()[0]}"
-        print(f"{attempt.time[:19]}  {attempt.hash[:12]}  {report.headline(attempt)}  {who}: {what}")
+        print(f"{attempt.time[:19]}  attempt {attempt.hash[:12]}  {report.headline(attempt)}  {who}: {what}")
     return 0
 
 
