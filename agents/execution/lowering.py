@@ -70,11 +70,12 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
     if order != "forward" and level != "llvm":
         steps.append(f"kc-permute-iterations{{order={order}}}")
     if level != "llvm":
-        steps = [_MASKS, *steps]
+        steps = [_MASKS, *steps] if _masked(module) else steps  # it drops loads that nobody uses: no use without need
         steps += [_SCALARS, _EMULATE, _EXPAND, _LLVM]
     for step in steps:
         if step == _SCALARS:
             _mark_flags(module)
+        _keep_roundings(module)
         try:
             run_pipeline(module, f"builtin.module({step})")
         except KcError as error:
@@ -93,6 +94,29 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
 
 _ROUNDINGS = ("arith.extf", "arith.truncf")
 _FLAGGED = "kc.flagged"
+
+
+def _masked(module: ir.Module) -> bool:
+    """Whether a vector operation stands under a mask."""
+    from kc.rewrite import walk_ops
+
+    return any(True for _ in walk_ops(module, ("vector.mask",)))
+
+
+def _keep_roundings(module: ir.Module) -> None:
+    """Name the rounding of a float that was made from an integer and is rounded again.
+
+    Upstream's canonicalizer takes the first rounding away (``truncf(sitofp(x))`` -> ``sitofp(x)``), which changes
+    results; where the rounding mode is named, even the usual one, it does not.
+    """
+    from kc.bindings import ir
+    from kc.rewrite import walk_ops
+
+    for op in walk_ops(module, ("arith.truncf",)):
+        owner = op.operands[0].owner
+        made = not isinstance(owner, ir.Block) and owner.name in ("arith.sitofp", "arith.uitofp")
+        if made and "roundingmode" not in op.attributes:
+            op.attributes["roundingmode"] = ir.Attribute.parse("0 : i32", module.context)
 
 
 def _mark_flags(module: ir.Module) -> None:

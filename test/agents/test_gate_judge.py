@@ -357,3 +357,29 @@ def test_a_guard_that_holds_at_no_size_is_refused():
     original = MAP.replace("BODY", LOOP)
     made = {"kind": "replace_ir", "ir": original, "assumes": [], "guard": "N >= 2000000000"}
     assert judge(original, made, level="loops", seed=1).reason == "assumptions.guard"
+
+
+TO_F32 = """module {
+func.func @main(%x: memref<?xi64> {kc.dims = ["N"]}, %y: memref<?xf32> {kc.dims = ["N"], kc.out})
+    attributes {kc.facts = ["N % 4 == 0"]} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = memref.dim %x, %c0 : memref<?xi64>
+  scf.for %i = %c0 to %n step %c4 {
+    %v = vector.load %x[%i] : memref<?xi64>, vector<4xi64>
+    BODY
+    vector.store %r, %y[%i] : memref<?xf32>, vector<4xf32>
+  }
+  return
+}
+}"""
+
+
+def test_one_rounding_is_not_two():
+    once = TO_F32.replace("BODY", "%r = arith.sitofp %v : vector<4xi64> to vector<4xf32>")
+    wide = "%q = arith.sitofp %v : vector<4xi64> to vector<4xf64>"
+    twice = TO_F32.replace("BODY", f"{wide}\n    %r = arith.truncf %q : vector<4xf64> to vector<4xf32>")
+    for one, other in ((once, twice), (twice, once)):
+        verdict = judge(one, {"kind": "replace_ir", "ir": other, "assumes": []}, level="loops", seed=1)
+        assert not verdict.accepted and verdict.reason == "numeric.value"
+    assert judge(twice, {"kind": "replace_ir", "ir": twice, "assumes": []}, level="loops", seed=1).accepted
