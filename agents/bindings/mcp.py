@@ -25,6 +25,8 @@ try:
     from mcp.server.mcpserver.exceptions import ToolError
     from pydantic import Field, WithJsonSchema
     from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+
+    from kc.agents.bindings.tools import Server
 except ImportError as error:
     raise InputError(f"the MCP server needs an extra ({error}): pip install 'kc[mcp]'") from None
 
@@ -111,7 +113,7 @@ class Built(TypedDict):
     bytes: int
 
 
-def make_server(remote: Remote) -> MCPServer[None]:
+def make_server(remote: Remote) -> Server:
     """The server over one workbench, which it closes in the end."""
 
     @contextlib.asynccontextmanager
@@ -121,7 +123,7 @@ def make_server(remote: Remote) -> MCPServer[None]:
         finally:
             await anyio.to_thread.run_sync(remote.close)
 
-    server: MCPServer[None] = MCPServer(
+    server = Server(
         "kc", instructions=INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
     )
 
@@ -145,7 +147,7 @@ def make_server(remote: Remote) -> MCPServer[None]:
 Call = Callable[..., Any]
 
 
-def _add_walking(server: MCPServer[None], call: Call) -> None:
+def _add_walking(server: Server, call: Call) -> None:
     """Tools that load a program and move along its road."""
 
     @server.tool()
@@ -185,7 +187,7 @@ def _add_walking(server: MCPServer[None], call: Call) -> None:
         return await call("rewind", to=to)
 
 
-def _add_looking(server: MCPServer[None], call: Call) -> None:
+def _add_looking(server: Server, call: Call) -> None:
     """Tools that read."""
 
     @server.tool()
@@ -213,7 +215,7 @@ def _add_looking(server: MCPServer[None], call: Call) -> None:
 
     @server.tool()
     async def diff(
-        before: Annotated[str, Field(description="a point, as of read_ir")],
+        before: Annotated[str, Field(description="a point such as 'start' or a phase, as of read_ir")],
         after: Annotated[str, Field(description="a point, as of read_ir")] = "now",
     ) -> str:
         """What changed in the program between two points, as a unified diff."""
@@ -227,7 +229,7 @@ def _add_looking(server: MCPServer[None], call: Call) -> None:
         return await call("explain", region=region)
 
 
-def _add_working(server: MCPServer[None], call: Call) -> None:
+def _add_working(server: Server, call: Call) -> None:
     """Tools that judge, measure and build."""
 
     @server.tool()
@@ -242,8 +244,11 @@ def _add_working(server: MCPServer[None], call: Call) -> None:
     @server.tool()
     async def profile(
         context: Context[Any, Any],
-        sizes: Annotated[dict[str, int] | None, Field(description="extents of open dimensions by name")] = None,
-        seconds: Annotated[float, Field(description="for each figure", gt=0, le=60)] = 2.0,
+        sizes: Annotated[
+            dict[str, Annotated[int, Field(ge=0)]] | None,
+            Field(description="extents of open dimensions by name; a kernel's names are those in its region's IR"),
+        ] = None,
+        seconds: Annotated[float, Field(description="time to spend on each figure", gt=0, le=60)] = 2.0,
     ) -> dict[str, Any]:
         """Time a call of the whole program and each kernel by itself (µs, median and 95 % interval)."""
         return await call("profile", context, sizes=sizes, seconds=seconds)
@@ -262,7 +267,7 @@ def _add_working(server: MCPServer[None], call: Call) -> None:
         return await call("save_ledger", path=path)
 
 
-def _add_resources(server: MCPServer[None], call: Call) -> None:
+def _add_resources(server: Server, call: Call) -> None:
     """Texts to read: the program at its points, regions, and documentation."""
 
     @server.resource("kc://ir/{point}", mime_type="text/x-mlir")

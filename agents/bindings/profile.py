@@ -1,6 +1,7 @@
 """Times of a whole program and of its kernels, each in a process of its own, on inputs that are new for every call."""
 from __future__ import annotations
 
+import difflib
 import os
 import secrets
 import tempfile
@@ -30,7 +31,11 @@ def profile(
     seconds: float,
     report: Callable[[int, int, str], None],
 ) -> dict[str, Any]:
-    """``kernels``: name, kind and text of each as a region. One that cannot be timed alone says why (``error``)."""
+    """``kernels``: name, kind and text of each as a region. One that cannot be timed alone says why (``error``).
+
+    Raises InputError where ``sizes`` names a dimension that neither the entry nor a kernel has.
+    """
+    _check_names(sizes or {}, program[0]["entries"][entry]["args"], [text for _, _, text in kernels])
     report(0, len(kernels) + 1, "program")
     whole = measured(program, arguments_of(program[0], entry, sizes), seconds)
     rows = []
@@ -49,6 +54,22 @@ def profile(
         if "us" in row and total:
             row["share"] = row["us"] / total
     return {"program": whole, "kernels": sorted(rows, key=lambda row: -row.get("us", 0.0))}
+
+
+def _check_names(sizes: Mapping[str, int], told: Sequence[Mapping[str, Any]], kernels: Sequence[str]) -> None:
+    known = dict.fromkeys(d for argument in told for d in argument["shape"] if isinstance(d, str))
+    if known.keys() >= sizes.keys():
+        return
+    for text in kernels:
+        try:
+            known |= dict.fromkeys(prepare.named_sizes(text, prepare.arguments(text)))
+        except InputError:  # it is not timed alone, so no size is asked for it
+            continue
+    for name in sizes:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; open are {', '.join(known) or 'none'}"
+            raise InputError(f"no dimension is named '{name[:60]}'{hint}")
 
 
 def arguments_of(manifest: Mapping[str, Any], entry: str, sizes: Mapping[str, int] | None) -> tuple[Argument, ...]:

@@ -164,6 +164,48 @@ def test_walking(tmp_path: Path) -> None:
     in_memory(walk)
 
 
+def test_arguments_that_do_not_fit() -> None:
+    """Each is an error in kc's words that names the tool and the argument; no program is needed to be told."""
+    async def misuse(agent: Agent, remote: Remote) -> None:
+        assert all(tool.input_schema["additionalProperties"] is False for tool in agent.tools.values())
+        for tool, arguments, message in [
+            ("build", {"output": "a.kca"}, "tool 'build' has no argument 'output'; known: path"),
+            ("read_ir", {"level": "linalg"}, "tool 'read_ir' has no argument 'level'; known: point, first, lines"),
+            ("read_ir", {"pointt": "now"}, "tool 'read_ir' has no argument 'pointt'; did you mean 'point'?"),
+            ("profile", {"region": "main"}, "tool 'profile' has no argument 'region'; known: sizes, seconds"),
+            ("status", {"context": 1}, "tool 'status' has no argument 'context'; it takes none"),
+            ("load_program", {"source": PROGRAM, "context": 1}, "no argument 'context'; known: source, target"),
+            ("diff", {}, "tool 'diff' needs 'before': a point such as 'start' or a phase, as of read_ir"),
+            ("diff", {"before": 3}, "tool 'diff': 'before' must be a string, not 3: a point"),
+            ("step", {"to": ["loops"]}, """tool 'step': 'to' must be a string, not ["loops"]"""),
+            ("read_ir", {"lines": 0}, "'lines' must be an integer, at least 1 and at most 10000, not 0"),
+            ("read_ir", {"first": "x", "lines": 1.5}, "'first' must be an integer, at least 1, not \"x\": number"),
+            ("profile", {"sizes": {"N": -1}}, "'sizes.N' must be an integer, at least 0, not -1"),
+            ("profile", {"sizes": 1}, "'sizes' must be a JSON object whose values are each an integer"),
+            ("load_program", {"source": PROGRAM, "options": {"grain": 1}}, "'options.grain' must be a string, not 1"),
+            ("propose", {"region": "main", "proposal": "keep"}, """'proposal' must be a JSON object, not "keep\""""),
+            ("propose", {}, "tool 'propose' needs 'region': name of the region\ntool 'propose' needs 'proposal'"),
+            ("buld", {}, "no tool is named 'buld'; did you mean 'build'?"),
+        ]:
+            said = await agent.refused(tool, **arguments)
+            assert message in said and "pydantic" not in said, (tool, arguments, said)
+        assert "load one first" in await agent.refused("read_ir", lines=5)  # these do fit
+
+    in_memory(misuse)
+
+
+def test_profile_refuses_sizes_of_no_dimension() -> None:
+    async def profile(agent: Agent, remote: Remote) -> None:
+        text = PROGRAM.replace("<8x", "<?x").replace("<?x16xf32>,", """<?x16xf32> {kc.dims = ["rows", "16"]},""", 1)
+        await agent.ask("load_program", source=text)
+        said = await agent.refused("profile", sizes={"rows": 8, "M": 8})
+        assert "no dimension is named 'M'; open are rows, d0" in said
+        timed = await agent.ask("profile", sizes={"rows": 8, "d0": 8}, seconds=0.05)
+        assert timed["kernels"][0]["shapes"][0] == [8, 16]
+
+    in_memory(profile)
+
+
 def test_proposals_at_linalg(tmp_path: Path) -> None:
     async def propose(agent: Agent, remote: Remote) -> None:
         await agent.ask("load_program", source=PROGRAM)
