@@ -142,8 +142,6 @@ def _within(
         reference = _rounded(exact_reference, one.dtype)
         skip = _left_out(b, policy) | _left_out(exact_reference, policy)
         same = (a == b) | (np.isnan(a) & np.isnan(b)) | skip
-        signed = policy.zero_sign & (a == 0) & (b == 0) & (exact_reference == 0)  # a zero that is exact has its sign
-        flipped = signed & (np.signbit(a) != np.signbit(b)) & ~skip
         f, c = policy.factors(length)
         spread = np.zeros(a.shape)
         for run in runs[1:]:
@@ -167,7 +165,7 @@ def _within(
         if measured.any():
             errors.ulp = max(errors.ulp, float(np.max((error / last_place)[measured])))
             errors.original_ulp = max(errors.original_ulp, float(np.max((own / last_place)[measured])))
-    bad = ~(same | near) | flipped
+    bad = ~(same | near)
     if not bad.any():
         return None
     with np.errstate(all="ignore"):
@@ -175,7 +173,6 @@ def _within(
     found = (
         _first("numeric.nan", bad & (np.isnan(a) != np.isnan(b)), number, one, other)
         or _first("numeric.inf", bad & (np.isinf(a) | np.isinf(b)), number, one, other)
-        or _first("numeric.zero", bad & (a == b), number, one, other)
         or _first("numeric.error", bad, number, one, other)
     )
     return dataclasses.replace(found, excess=excess) if found is not None else None

@@ -101,7 +101,7 @@ def explain(contract: Contract) -> str:
         held.append("where NaN stands (any NaN for any NaN)")
     if "ninf" not in allowed:
         held.append("where infinities stand")
-    if "nsz" not in allowed:
+    if "nsz" not in allowed and not rounding:
         held.append("the sign of zero")
     held += ["denormals", "integers and their wrap-around", "the order of ties", "every element of every result"]
     lines.append("must not differ: " + ", ".join(held))
