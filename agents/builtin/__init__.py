@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import importlib.util
 import typing
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +29,8 @@ BUILTIN: dict[str, str] = {
 def make(spec: str, levels: Sequence[str] | None = None) -> Agent:
     """The agent that ``spec`` (``name`` or ``name{option=value …}``) names, at ``levels`` or where it works by itself.
 
-    Raises InputError for an unknown name, an unknown option, or a value of the wrong type.
+    Raises InputError for an unknown name, an unknown option, a value of the wrong type, or when an optional package is
+    missing without which the agent can do nothing (``needs`` of the agent: pairs of a package and kc's extra).
     """
     name, brace, rest = spec.strip().partition("{")
     if name not in BUILTIN:
@@ -39,6 +41,9 @@ def make(spec: str, levels: Sequence[str] | None = None) -> Agent:
     module, _, attribute = BUILTIN[name].partition(":")
     cls = getattr(importlib.import_module(module), attribute)
     made: Agent = cls(**_options(cls, rest[:-1] if brace else "", name))
+    for package, extra in getattr(made, "needs", ()):
+        if importlib.util.find_spec(package) is None:
+            raise InputError(f"the agent '{name}' needs the package '{package}': pip install 'kc[{extra}]'")
     if levels:
         made.levels = tuple(levels)
     return made

@@ -28,6 +28,7 @@ class AlgebraAgent(Agent):
     terms: int = 20_000
     seconds: float = 10.0
 
+    needs = (("egglog", "algebra"),)
     name = "algebra"
     version = "1"
     levels = ("stablehlo",)

@@ -95,7 +95,10 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in gone:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(InputError, match=r"kc\[algebra\]"):
-        make("algebra").propose(observe(DOUBLE))
+        kc.compile(SIMPLE, agents=["algebra"])
+    with pytest.raises(InputError, match=r"package 'optuna': pip install 'kc\[search\]'"):
+        make("schedule-search{sampler=tpe}")
+    assert make("schedule-search{sampler=tpe seconds=0}").name == "schedule-search"
     with pytest.raises(InputError, match=r"kc\[llm\]"):
         make("llm{model=m}")
     with pytest.raises(InputError, match=r"kc\[search\]"):
