@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from on_device import TARGET, show
+from on_device import TARGET, has_verdict, show
 
 import kc
 from kc.agents.protocol import Proposal
@@ -48,10 +48,12 @@ def propose(observation: Any) -> dict[str, Any] | None:
 
 
 def write_pack(packs: Path) -> None:
-    """The pack of the edit: PTX is judged inside of its program."""
+    """The pack of the edit, unless there is a verdict on it: PTX is judged inside of its program."""
     (ptx,) = device_ptx(PROGRAM, TARGET).values()
     proposal = Proposal("ptx", source=edited(ptx), assumes=("approx",))
-    pack(PROGRAM, proposal, packs / key(ptx, proposal, "asm", TARGET)[:16], "asm", TARGET, sizes=SIZES)
+    place = packs / key(ptx, proposal, "asm", TARGET)[:16]
+    if not has_verdict(place):
+        pack(PROGRAM, proposal, place, "asm", TARGET, sizes=SIZES)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def show(program: str, agent: Agent, folder: Path, sizes: dict[str, int] | None 
     os.environ["KC_PACKS"] = str(packs)
     exe = kc.compile(program, TARGET, agents=[agent], ledger=str(ledger))
     report(exe)
-    waiting = [path.parent for path in packs.glob("*/pack.json")]
+    waiting = [path.parent for path in packs.glob("*/pack.json") if not has_verdict(path.parent)]
     if waiting:
         print("on a machine with a GPU, run")
         for pack in waiting:
@@ -44,6 +44,12 @@ def show(program: str, agent: Agent, folder: Path, sizes: dict[str, int] | None 
     assert frozen.files == exe.files
     print("built again from the ledger alone, with the same bytes")
     return exe
+
+
+def has_verdict(pack: Path) -> bool:
+    """Whether the verdict on what is, or would be, packed into this folder is there already."""
+    beside = f"{pack.name}.json"
+    return any(path.exists() for path in (pack / "verdict.json", pack.parent / beside, VERDICTS / beside))
 
 
 def report(exe: Any) -> None:

@@ -54,6 +54,11 @@ def test_a_library_inside_of_a_program(example, tmp_path: Path, capsys: pytest.C
 
 def test_edited_ptx(example, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     module, common = example("asm_ptx_edit"), example("on_device")
+    module.write_pack(tmp_path / "packs")
+    assert not list(tmp_path.glob("packs/*/pack.json"))
+    (tmp_path / "packs" / next(common.VERDICTS.glob("*.json")).stem).mkdir(parents=True)
+    for old in tmp_path.glob("packs/*"):  # of a run before the verdict came
+        (old / "pack.json").write_text("{}")
     exe = common.show(module.PROGRAM, module.propose, tmp_path)
     assert "built again from the ledger alone" in capsys.readouterr().out
     assert any(decision.accepted for decision in exe.session.decisions)
