@@ -7,6 +7,7 @@ kernel is further down already and is checked at level ``gpu``, wherever the mod
 """
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,7 +115,9 @@ def level_named(name: str) -> Level:
     """The level of that name; raises InputError that lists the levels otherwise."""
     level = LEVELS.get(name)
     if level is None:
-        raise InputError(f"no level is named '{name}'; the levels are {', '.join(LEVELS)}")
+        near = difflib.get_close_matches(name, LEVELS, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise InputError(f"no level is named '{name}'; the levels are {', '.join(LEVELS)}{hint}")
     return level
 
 

@@ -43,8 +43,13 @@ def _guard(case: Case) -> Rejection | None:
             return Rejection("assumptions.guard", f"guard '{part}' is no condition on sizes such as 'M % 8 == 0'")
         unknown = [name for name in fact.dims if name not in names]
         if unknown:
-            have = ", ".join(sorted(names)) or "none"
-            return Rejection("assumptions.guard", f"guard '{part}' names '{unknown[0]}'; the dimensions are {have}")
+            named = sorted(name for name in names if name.isidentifier())
+            have = f"are {', '.join(named)}" if named else "have no names"
+            message = (
+                f"guard '{part}' names '{unknown[0]}'; the dimensions {have}: name dimensions on the "
+                'arguments with kc.dims ({kc.dims = ["M", "64"]})'
+            )
+            return Rejection("assumptions.guard", message)
     return None
 
 

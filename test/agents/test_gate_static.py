@@ -139,6 +139,14 @@ def test_assumptions(assumes, guard, want):
     assert reason(assumptions.check(case(region(), text, assumes=assumes, guard=guard))) == want
 
 
+def test_a_guard_about_dimensions_without_names():
+    """It is told how they get names."""
+    text = region(arguments="@main(%x: memref<?xf32>, %y: memref<?xf32>)")
+    rejected = assumptions.check(case(text, text, guard="d0 % 2 == 0"))
+    assert reason(rejected) == "assumptions.guard"
+    assert "names 'd0'; the dimensions have no names" in rejected.message and "kc.dims" in rejected.message
+
+
 @pytest.mark.parametrize(
     ("proposal", "want"),
     [
