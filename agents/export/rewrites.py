@@ -49,7 +49,6 @@ def export(ledger: Ledger, chosen: Iterable[Attempt], folder: str) -> tuple[list
     skipped: list[tuple[Attempt, str]] = []
     root = Path(folder)
     try:
-        (root / "Inputs").mkdir(parents=True, exist_ok=True)
         for attempt in newest(chosen):
             if attempt.outcome != "accepted" or (attempt.proposal or {}).get("kind") == "keep":
                 continue
@@ -63,6 +62,7 @@ def export(ledger: Ledger, chosen: Iterable[Attempt], folder: str) -> tuple[list
             except KcError as error:
                 skipped.append((attempt, f"it cannot be applied again: {error.message}"))
                 continue
+            (root / "Inputs").mkdir(parents=True, exist_ok=True)
             for name, text in files.items():
                 (root / name).write_text(text, encoding="utf-8")
                 written.append(root / name)

@@ -140,7 +140,7 @@ def _verdict(attempt: Attempt) -> Iterator[str]:
     if (attempt.proposal or {}).get("rationale"):
         yield f"{_INDENT}because: {attempt.proposal['rationale']}"  # type: ignore[index]
     spent = (verdict.get("seconds") or {}).items()
-    passed = [f"{gate} {_digits(seconds)} s" if seconds >= 1e-3 else gate for gate, seconds in spent]
+    passed = [f"{gate} {_duration(seconds)}" if seconds >= 1e-3 else gate for gate, seconds in spent]
     if passed:
         yield f"{_INDENT}gates passed: {', '.join(passed)}; {verdict.get('runs', 0)} runs"
     errors = verdict.get("errors") or {}
@@ -185,6 +185,10 @@ def _digits(value: float) -> str:
     """Three significant digits, large numbers whole: ``0.00123``, ``12``, ``8.25``, ``1330``."""
     rounded = float(f"{value:.3g}")
     return f"{rounded:.0f}" if 1000 <= abs(rounded) < 1e9 else f"{rounded:.3g}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{_digits(seconds)} s" if seconds >= 0.1 else f"{_digits(seconds * 1e3)} ms"
 
 
 def _scaled(value: float) -> str:

@@ -149,6 +149,12 @@ def test_what_cannot_be_exported_is_told(tmp_path: Path) -> None:
     assert "cannot be applied again" in skipped[0][1] and "no MLIR" in skipped[1][1]
 
 
+@pytest.mark.parametrize("form", [rewrites, flashinfer])
+def test_an_export_of_nothing_makes_no_folder(form: Any, tmp_path: Path) -> None:
+    assert form.export(Ledger(), [], str(tmp_path / "out")) == ([], [])
+    assert not (tmp_path / "out").exists()
+
+
 def test_check_lines_hold_and_tell_apart() -> None:
     text = """module {
   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<6xf32> {

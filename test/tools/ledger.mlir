@@ -4,13 +4,13 @@
 // RUN: kc compile %s --ledger %t/kc-agents.jsonl --frozen -o %t/again.kca
 // RUN: cmp %t/first.kca %t/again.kca
 // RUN: kc agents list %t/kc-agents.jsonl | FileCheck %s --check-prefix=LIST
-// LIST: @main (stablehlo, function, cpu) {{.*}}: replace_ir ({{[0-9]+}} lines): accepted
+// LIST: attempt {{[0-9a-f]+}}  @main (stablehlo, function, cpu) {{.*}}: replace_ir ({{[0-9]+}} lines): accepted
 
 // RUN: kc agents explain %t/kc-agents.jsonl --ir | FileCheck %s --check-prefix=WHY
-// WHY:      @main (stablehlo, function, cpu)
+// WHY:      @main (stablehlo, function, cpu)  region {{[0-9a-f]+}}
 // WHY-NEXT:   one run: 4 flops
 // WHY-NEXT:   is replace_ir ({{[0-9]+}} lines), by {{.*}} at before:stablehlo-normalize
-// WHY:        gates passed: parse {{.*}} runs
+// WHY:        gates passed: parse{{.*}} runs
 // WHY:        | {{.*}}stablehlo.add
 
 // RUN: kc explain %t/again.kca | FileCheck %s --check-prefix=ARTIFACT

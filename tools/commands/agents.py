@@ -139,7 +139,10 @@ def _export(args: argparse.Namespace) -> int:
     written, skipped = form.export(ledger, chosen, args.folder)
     for attempt, why in skipped:
         print(f"left out @{attempt.name} by {attempt.agent} {attempt.agent_version}: {why}")
-    print(f"{len(written)} files written to {args.folder}")
+    if written:
+        print(f"{len(written)} file{'s' if len(written) > 1 else ''} written to {args.folder}")
+    else:
+        print("nothing was accepted that can be exported: no file is written")
     return 0
 
 
