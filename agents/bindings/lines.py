@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Sequence
 
+from kc.agents import children
+
 #: how often a waiting parent looks whether the child still runs
 LOOK_SECONDS = 0.1
 #: bytes of stderr that are kept, and how many of them a message shows
@@ -24,9 +26,8 @@ class LineProcess:
     """A command with pipes to its stdin, stdout and stderr, in a process group of its own. Raises OSError."""
 
     def __init__(self, command: Sequence[str], line_bytes: int):
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-            bufsize=0,
+        self._process = children.start(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()

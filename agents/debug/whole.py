@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from kc.agents import children
 from kc.agents.debug.params import Params
 
 
@@ -25,9 +26,9 @@ def run(
     Otherwise what went wrong and where: ``("generation", words)`` or ``("run", words)``.
     """
     request = pickle.dumps((module, params, target, list(inputs), list(load)))
-    process = subprocess.Popen(
+    process = children.start(
         [sys.executable, "-m", "kc.agents.debug.whole"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, start_new_session=True,
+        stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )  # fmt: skip
     try:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kc.agents import children
 from kc.runtime import dtypes
 
 #: variables that a measured process gets from this one; whatever else is set cannot tell it anything
@@ -59,10 +60,9 @@ class Side:
             PYTHONHASHSEED="0",
         )
         try:
-            self._process = subprocess.Popen(
+            self._process = children.start(
                 [sys.executable, "-m", "kc.agents.measure.serve", str(writer)], stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL, stderr=self._stderr, pass_fds=(writer,), env=environment, cwd=folder,
-                start_new_session=True,
             )
         finally:
             os.close(writer)

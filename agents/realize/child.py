@@ -1,7 +1,8 @@
 """Compilers of others in a process of their own: limits of time and memory, and a crash is an error message.
 
-``python -m kc.agents.realize.child MODULE`` reads a request as JSON from standard input, calls ``MODULE.main(request)``
-and writes its answer as JSON to standard output. What the compiler itself prints goes to standard error.
+``python -m kc.agents.realize.child MODULE CPU_SECONDS`` reads a request as JSON from standard input, calls
+``MODULE.main(request)`` and writes its answer as JSON to standard output. What the compiler itself prints goes to
+standard error. The child and what it started do not outlive this process (``kc.agents.children``).
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ import sys
 import tempfile
 from typing import Any
 
+from kc.agents import children
 from kc.agents.realize.realized import RealizeError
 from kc.errors import InputError
 
-SECONDS = 120.0
+#: wall seconds of a child, and CPU seconds of all its threads
+SECONDS, CPU_SECONDS = 30.0, 25
 #: address space of a child; compilers map libraries of some hundred MiB
-_BYTES = 16 << 30
+_BYTES = 8 << 30
 _FILE_BYTES = 256 << 20
 
 
-def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS) -> dict[str, Any]:
+def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS, cpu: int = CPU_SECONDS) -> dict[str, Any]:
     """What ``module.main(request)`` answers in a child. Raises RealizeError when it dies or takes too long, InputError
     when the child says that something is not installed."""
     with tempfile.TemporaryDirectory(prefix="kc-child-") as folder:
@@ -39,14 +42,13 @@ def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS) ->
             "CUDA_VISIBLE_DEVICES": "",
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "kc.agents.realize.child", module],
+        process = children.start(
+            [sys.executable, "-m", "kc.agents.realize.child", module, str(cpu)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
             env=environment,
-            start_new_session=True,
         )
         try:
             out, err = process.communicate(json.dumps(request).encode(), timeout=seconds)
@@ -54,6 +56,8 @@ def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS) ->
             raise RealizeError("resource", "resource.time", f"compiling took more than {seconds:g} seconds") from None
         finally:
             _end(process)
+    if process.returncode == -signal.SIGXCPU:
+        raise RealizeError("resource", "resource.time", f"compiling took more than {cpu} seconds of CPU time")
     if process.returncode:
         words = err.decode(errors="replace").strip()[-2000:]
         raise RealizeError("resource", "resource.crash", f"the compiler died (status {process.returncode}): {words}")
@@ -79,6 +83,8 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.read())
     answer_to = os.dup(1)
     os.dup2(2, 1)  # what compilers print must not mix with the answer
+    cpu = int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kc.agents import children
+
 #: wall seconds of all calls together, of those under a sanitizer (each tool), and calls made there
 _SECONDS, _SANITIZED_SECONDS, _SANITIZED = 120.0, 120.0, 5
 _TOOLS = {"memcheck": "aliasing.bounds", "racecheck": "race.conflict", "synccheck": "race.barrier"}
@@ -111,7 +113,7 @@ def _timed(path: Path, verdict: dict[str, Any]) -> dict[str, Any]:
 def _run(command: Sequence[str], seconds: float) -> tuple[int, str] | None:
     """Exit status and words of a child; None when it took longer."""
     with tempfile.TemporaryFile("w+") as words:
-        child = subprocess.Popen(command, stdout=words, stderr=subprocess.STDOUT, start_new_session=True)
+        child = children.start(command, stdout=words, stderr=subprocess.STDOUT)
         try:
             status = child.wait(seconds)
         except subprocess.TimeoutExpired:

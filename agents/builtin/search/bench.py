@@ -12,6 +12,7 @@ import tempfile
 import time
 from typing import Any
 
+from kc.agents import children
 from kc.agents.protocol import Proposal
 from kc.errors import CompileError
 
@@ -68,9 +69,9 @@ class Worker:
         if self._threads:  # of kc's runtime, and of the libraries that a proposal may call
             for name in ("KC_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
                 environment[name] = str(self._threads)
-        self._process = subprocess.Popen(
+        self._process = children.start(
             [sys.executable, "-m", "kc.agents.builtin.search.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self._errors, env=environment, start_new_session=True,
+            stderr=self._errors, env=environment,
         )
         self._buffer = b""
         self.default_us = self._ask(self._open, 120.0)["us"]

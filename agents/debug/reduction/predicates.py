@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kc.agents import children
 from kc.agents.debug import trace
 from kc.agents.debug.compare import Tolerance, difference
 from kc.agents.debug.oracle import INTERPRETER
@@ -48,9 +49,9 @@ class Command:
 
 def run_command(line: str, environment: dict[str, str], seconds: float) -> int | None:
     """The exit code of a shell command; None when it took longer than ``seconds``. Leaves no process behind."""
-    process = subprocess.Popen(
+    process = children.start(
         ["/bin/sh", "-c", line], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
+        stderr=subprocess.DEVNULL,
     )
     handle = os.pidfd_open(process.pid)
     try:
