@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
+import signal
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
@@ -121,7 +123,8 @@ def make_server(remote: Remote) -> Server:
         try:
             yield
         finally:
-            await anyio.to_thread.run_sync(remote.close)
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(remote.close)
 
     server = Server(
         "kc", instructions=INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
@@ -130,10 +133,12 @@ def make_server(remote: Remote) -> Server:
     async def call(method: str, context: Context[Any, Any] | None = None, **params: Any) -> Any:
         def report(done: int, total: int, what: str) -> None:
             if context is not None:
-                anyio.from_thread.run(context.report_progress, done, total, what)
+                with contextlib.suppress(Exception):  # nobody listens any more: the call was cancelled
+                    anyio.from_thread.run(context.report_progress, done, total, what)
 
-        try:
-            return await anyio.to_thread.run_sync(functools.partial(remote.call, method, report, **params))
+        work = functools.partial(remote.call, method, report, **params)
+        try:  # abandoned when the client is gone: closing the workbench then ends the thread
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except KcError as error:
             raise ToolError(str(error)) from None
 
@@ -297,5 +302,11 @@ def _add_resources(server: Server, call: Call) -> None:
 
 
 def serve(remote: Remote) -> None:
-    """Serve over stdin and stdout until the client is gone."""
+    """Serve over stdin and stdout until the client is gone, or SIGTERM comes."""
+
+    def stop(number: int, frame: object) -> None:
+        remote.close()
+        os._exit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
     make_server(remote).run("stdio")

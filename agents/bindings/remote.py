@@ -42,6 +42,7 @@ class Remote:
         self._arguments = [self._ledger, *(["--timing"] if timing else [])]
         self._seconds = seconds
         self._process: LineProcess | None = None
+        self._closed = False
         self._number = 0
         #: what brought the program to where it stands
         self._journal: list[tuple[str, dict[str, Any]]] = [] if first is None else [("load", first)]
@@ -66,7 +67,8 @@ class Remote:
             return result
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, also in the midst of a call, which then fails."""
+        self._closed = True
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -74,6 +76,8 @@ class Remote:
 
     def _start(self, but: str = "") -> None:
         """A new process, with the program where it stood; nothing is brought back for a ``load``."""
+        if self._closed:
+            raise ChildFailure("the server has ended")
         command = [sys.executable, "-m", "kc.agents.bindings.worker", *self._arguments]
         self._process = LineProcess(command, LINE_BYTES)
         for method, params in [] if but == "load" else self._journal:

@@ -5,6 +5,8 @@ import copy
 import dataclasses
 import difflib
 import io
+import os
+import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 #: name and version of the agent in ledgers
 NAME, VERSION = "mcp", "1"
 START = "start"
+#: of a file with a program
+SOURCE_BYTES = 1 << 30
 
 Report = Callable[[int, int, str], None]
 
@@ -66,6 +70,20 @@ class _State:
     edits: tuple[dict[str, Any], ...]
 
 
+def _check_source(source: str) -> None:
+    """Raises InputError for the name of what is no file (a device may never end), and of a file that is too big."""
+    if "\0" in source:
+        raise InputError("the source holds a NUL character, which neither a path nor MLIR text does")
+    try:
+        found = os.stat(source)
+    except OSError:  # no file's name: text, or the front end says so
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"'{source}' is no regular file: give the path of a file with the program, or its text")
+    if found.st_size > SOURCE_BYTES:
+        raise InputError(f"'{source}' has {found.st_size} bytes; programs of up to {SOURCE_BYTES} are taken here")
+
+
 class Walk:
     """One program under way.
 
@@ -89,6 +107,7 @@ class Walk:
         from kc import frontends
         from kc.census import check
 
+        _check_source(source)
         loaded = frontends.load(source, entry)
         self._target = get_target(target)
         self._phases = road(self._target, loaded.level)

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 DIFF_LINES = 2000
 
 
+def _check_path(path: str) -> None:
+    if not path or "\0" in path:
+        raise InputError("the path is empty" if not path else "the path holds a NUL character")
+
+
 class Workbench(Walk):
     """See above."""
 
@@ -120,6 +125,8 @@ class Workbench(Walk):
 
         The build is entered into the ledger. The program stays where it stands.
         """
+        if path is not None:
+            _check_path(path)
         manifest, files = self._artifact()
         if path is not None:
             from kc import artifact
@@ -132,6 +139,7 @@ class Workbench(Walk):
 
     def save_ledger(self, path: str) -> dict[str, Any]:
         """Copy the ledger to ``path``, with an entry for the program as it would be built now."""
+        _check_path(path)
         self._artifact()
         source = self._ledger.path
         assert source is not None

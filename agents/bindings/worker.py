@@ -22,6 +22,9 @@ METHODS = frozenset({
     "save_ledger", "profile",
 })
 
+#: characters of a line, and lines, that the message of an error shows
+LINE, LINES = 500, 60
+
 
 def serve(bench: Workbench, channel: int, line: str) -> None:
     """Answer one request."""
@@ -32,10 +35,18 @@ def serve(bench: Workbench, channel: int, line: str) -> None:
             raise ValueError(f"no method is named '{request['method']}'")
         answer["result"] = told(getattr(bench, request["method"])(**request["params"]))
     except (KcError, ArgumentError, RuntimeFailure) as error:
-        answer["error"] = {"kind": type(error).__name__, "message": str(error)}
+        answer["error"] = {"kind": type(error).__name__, "message": _cut(str(error))}
     except Exception as error:  # a mistake of kc's: told as such, and the program stands where it stood
-        answer["error"] = {"kind": "bug", "message": f"{type(error).__name__}: {error}"}
+        answer["error"] = {"kind": "bug", "message": _cut(f"{type(error).__name__}: {error}")}
     write(channel, answer)
+
+
+def _cut(message: str) -> str:
+    """A message in which no line and not the whole is too long to be read: sources are quoted in it."""
+    lines = [s if len(s) <= LINE else f"{s[:LINE]} … ({len(s)} characters)" for s in message.splitlines()]
+    if len(lines) > LINES:
+        lines = [*lines[:LINES], f"… ({len(lines)} lines)"]
+    return "\n".join(lines)
 
 
 def write(channel: int, message: dict[str, Any]) -> None:

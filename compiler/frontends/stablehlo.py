@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _MAGIC = b"ML\xefR"
 _PRODUCER = b"StableHLO_v"
+#: characters of a path that a message shows
+_SHOWN = 300
 #: dialects that kc lowers from, at any level of the ladder
 _KNOWN = frozenset(
     {
@@ -101,7 +103,10 @@ def _read(source: Any) -> tuple[str | bytes, str]:
             with open(path, "rb") as file:
                 data = file.read()
         except OSError as error:
-            raise InputError(f"cannot read '{path}': {error.strerror or error}") from None
+            shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]} …"
+            raise InputError(f"cannot read '{shown}': {error.strerror or error}") from None
+        except ValueError:  # of a NUL in it
+            raise InputError(f"cannot read {path[:_SHOWN]!r}: that is no path") from None
         if data.startswith(_MAGIC):
             return data, path
         try:

@@ -1,0 +1,136 @@
+"""The MCP server with sources that are none, and clients that go away in the midst of a call."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kc.agents.bindings import walk, worker
+from kc.agents.bindings.remote import Remote
+from kc.errors import InputError, KcError
+
+pytest.importorskip("mcp")
+
+PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.fixture(scope="module")
+def remote():
+    with_one = Remote()
+    yield with_one
+    with_one.close()
+
+
+@pytest.mark.parametrize(
+    "source, said",
+    [
+        ("/dev/zero", "no regular file"),
+        ("/dev/stdin", "no regular file"),
+        ("/", "no regular file"),
+        ("a\0b", "NUL"),
+        ("x" * 2_000_000, "cannot read"),
+        ("(" * 2_000_000, "expected operation"),
+        ("func.func @main() {\n" + "  %0 = \n" * 10_000, "expected"),
+    ],
+    ids=["zero", "stdin", "folder", "nul", "long-path", "long-line", "lines"],
+)
+def test_sources_that_are_none(remote, source, said):
+    with pytest.raises(InputError) as caught:
+        remote.call("load", source=source)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 5000
+
+
+def test_a_pipe_and_a_big_file(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no regular file"):
+        walk._check_source(str(tmp_path / "pipe"))
+    (tmp_path / "big").touch()
+    os.truncate(tmp_path / "big", walk.SOURCE_BYTES + 1)
+    with pytest.raises(InputError, match="programs of up to"):
+        walk._check_source(str(tmp_path / "big"))
+
+
+def test_paths_to_write_that_are_none(remote):
+    remote.call("load", source=PROGRAM)
+    for method in ("build", "save_ledger"):
+        for path in ("", "a\0b"):
+            with pytest.raises(InputError, match="the path"):
+                remote.call(method, path=path)
+
+
+def test_closing_ends_it_for_good():
+    closed = Remote()
+    closed.call("load", source=PROGRAM)
+    closed.close()
+    with pytest.raises(KcError, match="has ended"):
+        closed.call("status")
+
+
+def test_long_messages_are_cut():
+    shown = worker._cut("short\n" + "x" * 10_000 + "\ny" * 1000)
+    assert shown.startswith("short\nx") and "(10000 characters)" in shown and shown.endswith("(1002 lines)")
+    assert len(shown) < 2000 and worker._cut("as it is\n  ^") == "as it is\n  ^"
+
+
+@pytest.mark.parametrize("how", ["stdin", "sigterm", "sigkill"])
+def test_the_server_ends_in_the_midst_of_a_call(how, tmp_path: Path):
+    """The worker is stopped, so that the call does not end by itself; it goes with the server."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "kc.tools.kc", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, text=True, bufsize=1,
+    )
+    assert server.stdin is not None and server.stdout is not None
+
+    def say(**message) -> None:
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+
+    def call(number: int, name: str, **arguments) -> None:
+        say(id=number, method="tools/call", params={"name": name, "arguments": arguments})
+
+    try:
+        say(id=1, method="initialize", params=HELLO)
+        assert json.loads(server.stdout.readline())["id"] == 1
+        say(method="notifications/initialized")
+        call(2, "load_program", source=PROGRAM)
+        while json.loads(server.stdout.readline()).get("id") != 2:
+            pass
+        (below,) = [pid for pid in _below(server.pid) if "bindings.worker" in _command(pid)]
+        os.kill(below, signal.SIGSTOP)
+        call(3, "status")
+        time.sleep(0.5)
+        if how == "stdin":
+            server.stdin.close()
+        else:
+            server.send_signal(signal.SIGTERM if how == "sigterm" else signal.SIGKILL)
+        server.wait(20)
+        deadline = time.monotonic() + 10
+        while "bindings.worker" in _command(below):
+            assert time.monotonic() < deadline, "the worker outlives the server"
+            time.sleep(0.02)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _below(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
