@@ -142,6 +142,8 @@ def _classes(function: ir.Operation) -> _Union:
     _from_linalg(union, function, ops)
     for op in ops:
         dialect, _, name = op.name.partition(".")
+        if op.name == "linalg.generic":
+            _along_loops(union, op)
         if dialect in ("stablehlo", "chlo"):
             for one, other in _from_stablehlo(op, name):
                 union.join(one, other)
@@ -150,7 +152,19 @@ def _classes(function: ir.Operation) -> _Union:
     return union
 
 
-def _from_linalg(union: _Union, function: ir.Operation, ops: Iterable[ir.Operation]) -> None:
+def _along_loops(union: _Union, op: ir.Operation) -> None:
+    """Axes that one loop of a ``linalg.generic`` runs over have one extent, whatever the body does; results have the
+    shapes of their destinations."""
+    for result, into in zip(op.results, list(op.operands)[len(op.operands) - len(op.results) :], strict=True):
+        union.join_all([into, result])
+    loops: dict[int, Axis] = {}
+    for operand, attribute in zip(op.operands, ir.ArrayAttr(op.attributes["indexing_maps"]), strict=True):
+        for axis, result in enumerate(ir.AffineMapAttr(attribute).value.results):
+            if isinstance(result, ir.AffineDimExpr):
+                union.join(loops.setdefault(result.position, (operand, axis)), (operand, axis))
+
+
+def _from_linalg(union: _Union, function: ir.Operation, ops: Sequence[ir.Operation]) -> None:
     """What ``kc.kernels`` knows of the ops of linalg and tensor, for the function's arguments."""
     from kc.kernels.shapes import Extents
     from kc.kernels.structured import Cache
@@ -165,6 +179,15 @@ def _from_linalg(union: _Union, function: ir.Operation, ops: Iterable[ir.Operati
             if extents.same(other, axis):
                 union.join(other, axis)
                 break
+    given = list(arguments)
+    for op in ops:
+        if op.name != "tensor.empty":
+            continue
+        sizes = iter(op.operands)
+        for axis in (axis for axis, extent in enumerate(_shape(op.results[0])) if extent is None):
+            size, source = next(sizes), extents.source(op.results[0], axis)
+            if size in arguments and source is not None:
+                union.join((given[source[0]], source[1]), (size, SCALAR))
 
 
 def _from_stablehlo(op: ir.Operation, name: str) -> Iterator[tuple[Axis, Axis]]:

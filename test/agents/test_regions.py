@@ -303,3 +303,26 @@ def test_launches_in_host_code_are_regions() -> None:
     shown = str(module)
     assert "call @one_launch(%arg0, %alloc)" in shown and "@one_launch__mine::@one" in shown
     assert "gpu.launch_func  @kernels" not in shown and module.operation.verify()
+
+
+def test_extents_are_one_where_a_loop_runs_over_both() -> None:
+    """Also where the body reads a table, and where an extent comes in as a number beside the arrays."""
+    module = parse("""
+#m = affine_map<(d0, d1) -> (d0)>
+#n = affine_map<(d0, d1) -> (d0, d1)>
+func.func private @k(%i: tensor<?xi32>, %n: index, %t: tensor<8x4xf32>, %o: tensor<?x4xf32>) -> tensor<?x4xf32>
+    attributes {kc.kernel} {
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %0 = linalg.generic {indexing_maps = [#m, #n], iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<?xi32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%in: i32, %out: f32):
+    %r = arith.index_cast %in : i32 to index
+    %c = linalg.index 1 : index
+    %v = tensor.extract %t[%r, %c] : tensor<8x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>
+  %1 = linalg.exp ins(%0 : tensor<?x4xf32>) outs(%o : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}""")
+    contract = contract_of(only(module, "linalg", "k"), "cpu")
+    assert [a.dims for a in contract.arguments] == [("d0",), ("d0",), ("8", "4"), ("d0", "4")]
