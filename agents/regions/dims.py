@@ -184,8 +184,8 @@ def _from_linalg(union: _Union, function: ir.Operation, ops: Sequence[ir.Operati
         if op.name != "tensor.empty":
             continue
         sizes = iter(op.operands)
-        for axis in (axis for axis, extent in enumerate(_shape(op.results[0])) if extent is None):
-            size, source = next(sizes), extents.source(op.results[0], axis)
+        for place in (place for place, extent in enumerate(_shape(op.results[0])) if extent is None):
+            size, source = next(sizes), extents.source(op.results[0], place)
             if size in arguments and source is not None:
                 union.join((given[source[0]], source[1]), (size, SCALAR))
 
