@@ -7,6 +7,7 @@ the region's level: ``stablehlo.if``, or ``scf.if`` on tensors or buffers.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 from kc.agents.facts import Fact, parse_fact
@@ -137,13 +138,16 @@ def _declarations(types: list[str], results: list[str]) -> str:
     return f"func.func private @original_{kind}\nfunc.func private @answer_{kind}".replace("_(", "(")
 
 
+def _line(lines: list[str], text: str) -> str:
+    """Add an op to ``lines``; the name of its result."""
+    lines.append(f"%c{len(lines)} = {text}")
+    return f"%c{len(lines) - 1}"
+
+
 def _structured(signature: Signature, facts: list[Fact], types: list[str], results: list[str]) -> str:
     """The question in index arithmetic and ``scf.if``."""
     lines: list[str] = []
-
-    def line(text: str) -> str:
-        lines.append(f"%c{len(lines)} = {text}")
-        return f"%c{len(lines) - 1}"
+    line = functools.partial(_line, lines)
 
     def size(name: str) -> str:
         if name.lstrip("-").isdigit():
@@ -184,10 +188,7 @@ def _structured(signature: Signature, facts: list[Fact], types: list[str], resul
 def _stablehlo(signature: Signature, facts: list[Fact], types: list[str], results: list[str]) -> str:
     """The question in StableHLO."""
     lines: list[str] = []
-
-    def line(text: str) -> str:
-        lines.append(f"%c{len(lines)} = {text}")
-        return f"%c{len(lines) - 1}"
+    line = functools.partial(_line, lines)
 
     def size(name: str) -> str:
         if name.lstrip("-").isdigit():
