@@ -4,7 +4,6 @@ from __future__ import annotations
 import difflib
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from kc.agents.measure.rounds import MOST_BYTES, MOST_CALLS, WINDOW
 from kc.agents.measure.side import Side, SideError
 from kc.agents.measure.statistics import interval_depth, median
 from kc.errors import InputError, KcError
+from kc.temporary import Folder
 
 #: windows for one figure, and extent of dimensions that are open
 LEAST, MOST, OPEN = 9, 101, 64
@@ -85,7 +85,7 @@ def arguments_of(manifest: Mapping[str, Any], entry: str, sizes: Mapping[str, in
 
 def measured(program: Artifact, arguments: Sequence[Argument], seconds: float) -> dict[str, Any]:
     """Median time of a call in µs (``us``), its 95 % interval, and the number of windows. Raises InputError."""
-    with tempfile.TemporaryDirectory(prefix="kc-profile-") as folder:
+    with Folder("profile") as folder:
         path = str(Path(folder) / "program.kca")
         artifact.save(path, *program)
         side = Side("program", Path(folder), len(os.sched_getaffinity(0)))

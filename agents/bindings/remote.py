@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 
 from kc.agents.bindings.lines import ChildFailure, LineProcess
 from kc.errors import CompileError, InputError, KcError
+from kc.temporary import Folder
 
 #: seconds that a call may take
 SECONDS = 900.0
@@ -37,7 +37,7 @@ class Remote:
         self, ledger: str | None = None, timing: bool = False, first: dict[str, Any] | None = None,
         seconds: float = SECONDS,
     ):
-        self._folder = tempfile.TemporaryDirectory(prefix="kc-mcp-")
+        self._folder = Folder("mcp")
         self._ledger = ledger or str(Path(self._folder.name) / "agents.jsonl")
         self._arguments = [self._ledger, *(["--timing"] if timing else [])]
         self._seconds = seconds

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kc.agents.debug import params as parameters
 from kc.instrumentation import Instrumentation
+from kc.temporary import Folder
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -69,7 +69,7 @@ class Trace:
         self.params: parameters.Params = {}
         #: step -> whether it changed the module
         self.changed: dict[int, bool] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="kc-trace-")
+        self._folder = Folder("trace")
         self._stored = {0: self._store(0, start)}
 
     def _store(self, number: int, data: bytes) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from kc.agents.ledger import Attempt, Ledger, Region, report
 from kc.agents.ledger.diff import newest
 from kc.agents.protocol import Verdict
 from kc.errors import InputError, KcError
+from kc.temporary import Folder
 
 #: kind of a proposal -> how the file of its source ends
 _ENDINGS = {"ptx": ".ptx", "cuda": ".cu", "triton": ".py"}
@@ -121,7 +121,7 @@ def _applied(name: str, text: str, files: dict[str, str], region: Region) -> str
     from kc.context import make_context, parse_module
     from kc.targets import get_target
 
-    with tempfile.TemporaryDirectory(prefix="kc-export-") as folder:
+    with Folder("export") as folder:
         (Path(folder) / "Inputs").mkdir()
         for file, content in {**files, f"{name}.mlir": text}.items():
             (Path(folder) / file).write_text(content, encoding="utf-8")

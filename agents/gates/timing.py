@@ -13,7 +13,6 @@ import contextlib
 import dataclasses
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from kc.agents.measure.rounds import Job, Measurement, Program, measure
 from kc.agents.measure.statistics import median, ratio
 from kc.errors import KcError
 from kc.runtime.errors import RuntimeFailure
+from kc.temporary import Folder
 
 #: least ratio of the times that counts as an improvement
 MINIMUM = 1.02
@@ -197,7 +197,7 @@ def _saved(*artifacts: Artifact) -> Iterator[list[str]]:
     """Paths of artifacts in a folder that goes away."""
     from kc import artifact
 
-    with tempfile.TemporaryDirectory(prefix="kc-timing-") as folder:
+    with Folder("timing") as folder:
         paths = []
         for number, (manifest, files) in enumerate(artifacts):
             paths.append(str(Path(folder) / f"{number}.kca"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 import dataclasses
 import random
 import secrets
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from kc.agents.measure.differences import difference
 from kc.agents.measure.inputs import Argument
 from kc.agents.measure.side import Side, SideError
 from kc.agents.measure.statistics import median
+from kc.temporary import Folder
 
 #: calls of a window are as many as make it last so long (ns): clocks and their reading then do not matter
 WINDOW = 2_000_000
@@ -120,7 +120,7 @@ def measure(job: Job) -> Measurement:
 
 def _measure(job: Job) -> Measurement:
     """One measurement, in new processes."""
-    with tempfile.TemporaryDirectory(prefix="kc-measure-") as folder:
+    with Folder("measure") as folder:
         sides = {name: Side(name, Path(folder), job.threads) for name in ("original", "proposal")}
         try:
             return _Rounds(job, sides).run()

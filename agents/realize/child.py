@@ -15,12 +15,12 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 from typing import Any
 
 from kc.agents import children
 from kc.agents.realize.realized import RealizeError
 from kc.errors import InputError
+from kc.temporary import Folder
 
 #: wall seconds of a child, and CPU seconds of all its threads
 SECONDS, CPU_SECONDS = 30.0, 25
@@ -32,7 +32,7 @@ _FILE_BYTES = 256 << 20
 def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS, cpu: int = CPU_SECONDS) -> dict[str, Any]:
     """What ``module.main(request)`` answers in a child. Raises RealizeError when it dies or takes too long, InputError
     when the child says that something is not installed."""
-    with tempfile.TemporaryDirectory(prefix="kc-child-") as folder:
+    with Folder("child") as folder:
         environment = {
             **{k: v for k, v in os.environ.items() if not _is_secret(k)},
             "TMPDIR": folder,

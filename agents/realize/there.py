@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from kc.agents import children
+from kc.temporary import Folder
 
 #: wall seconds of all calls together, of those under a sanitizer (each tool), and calls made there
 _SECONDS, _SANITIZED_SECONDS, _SANITIZED = 120.0, 120.0, 5
@@ -47,7 +48,7 @@ def _verdict(gate: str | None, reason: str, message: str, **more: Any) -> dict[s
 
 def _numeric(path: Path) -> dict[str, Any]:
     """The calls, in a child that may die."""
-    with tempfile.TemporaryDirectory(prefix="kc-there-") as folder:
+    with Folder("there") as folder:
         answer = Path(folder, "answer.json")
         command = [sys.executable, "-m", "kc.agents.realize.there_calls", str(path), str(answer)]
         done = _run(command, _SECONDS)

@@ -8,11 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from kc.errors import CompileError
+from kc.temporary import Folder
 
 
 class KernelReport(NamedTuple):
@@ -84,7 +84,7 @@ def assemble(ptx: str, chip: str, ptxas: str | None = None) -> Assembled:
     tool = ptxas or find_ptxas()
     if tool is None:
         raise CompileError("no ptxas was found: install nvidia-cuda-nvcc, or set KC_PTXAS to its path")
-    with tempfile.TemporaryDirectory(prefix="kc-ptxas-") as folder:
+    with Folder("ptxas") as folder:
         source, target = Path(folder, "kernels.ptx"), Path(folder, "kernels.cubin")
         source.write_text(ptx)
         command = [tool, f"-arch={chip}", "-O3", "-v", str(source), "-o", str(target)]

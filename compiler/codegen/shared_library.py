@@ -10,11 +10,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kc.errors import CompileError
+from kc.temporary import Folder
 
 _COMPILERS = ("cc", "gcc", "clang")
 _LINKERS = ("ld.lld", "ld", "ld.gold")
@@ -34,7 +34,7 @@ def link(objects: Sequence[bytes], triple: str, linker: str | None = None) -> by
     or it fails.
     """
     program = linker or os.environ.get("KC_LINKER") or _find(triple)
-    with tempfile.TemporaryDirectory(prefix="kc-link-") as folder:
+    with Folder("link") as folder:
         inputs = []
         for number, data in enumerate(objects):
             inputs.append(os.path.join(folder, f"{number}.o"))

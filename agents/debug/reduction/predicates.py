@@ -7,7 +7,6 @@ import select
 import shlex
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from kc.agents.debug.oracle import INTERPRETER
 from kc.agents.debug.reduction.case import Case
 from kc.agents.debug.trace import Failure, Leg
 from kc.agents.gates import sandbox
+from kc.temporary import Folder
 
 
 class Command:
@@ -35,7 +35,7 @@ class Command:
     def __call__(self, case: Case) -> bool:
         import numpy
 
-        with tempfile.TemporaryDirectory(prefix="kc-reduce-") as folder:
+        with Folder("reduce") as folder:
             path = Path(folder) / "case.mlir"
             path.write_text(case.text)
             environment = {**os.environ, "TMPDIR": folder}
