@@ -5,6 +5,8 @@ It can say so in ``assumes``, in contract attributes on its ``@main``, and in fl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kc.agents.contract import FUNCTION_ATTRIBUTES, ArgumentContract, Contract
 from kc.agents.facts import parse_fact
 from kc.agents.gates import flags
@@ -17,15 +19,20 @@ def check(case: Case) -> Rejection | None:
     """The first assumption that is not granted."""
     main = main_of(case.proposal)
     assert main is not None
-    return _guard(case) or _assumes(case) or _claims(case) or flags.check(case)
+    return said(case.contract, case.assumes, case.guard) or _claims(case) or flags.check(case)
 
 
-def under_guard(case: Case) -> Contract:
-    """The contract where the proposal's guard holds: its conditions are facts there."""
-    if not case.guard:
-        return case.contract
-    added = tuple(parse_fact(part).text for part in guard_parts(case.guard))
-    return Contract(case.contract.allow, case.contract.facts + added, case.contract.sizes, case.contract.arguments)
+def said(contract: Contract, assumes: Sequence[str], guard: str | None) -> Rejection | None:
+    """What a proposal says that it assumes, apart from its code."""
+    return _guard(contract, guard) or _assumes(contract, assumes, guard)
+
+
+def under_guard(contract: Contract, guard: str | None) -> Contract:
+    """The contract where a proposal's guard holds: its conditions are facts there."""
+    if not guard:
+        return contract
+    added = tuple(parse_fact(part).text for part in guard_parts(guard))
+    return Contract(contract.allow, contract.facts + added, contract.sizes, contract.arguments)
 
 
 def guard_parts(guard: str) -> list[str]:
@@ -33,11 +40,11 @@ def guard_parts(guard: str) -> list[str]:
     return [part.strip() for part in guard.replace("&&", " and ").split(" and ")]
 
 
-def _guard(case: Case) -> Rejection | None:
-    if case.guard is None:
+def _guard(contract: Contract, guard: str | None) -> Rejection | None:
+    if guard is None:
         return None
-    names = {name for argument in case.contract.arguments for name in argument.dims}
-    for part in guard_parts(case.guard):
+    names = {name for argument in contract.arguments for name in argument.dims}
+    for part in guard_parts(guard):
         fact = parse_fact(part)
         if not fact.dims or fact.form == "other":
             return Rejection("assumptions.guard", f"guard '{part}' is no condition on sizes such as 'M % 8 == 0'")
@@ -53,12 +60,12 @@ def _guard(case: Case) -> Rejection | None:
     return None
 
 
-def _assumes(case: Case) -> Rejection | None:
-    contract = under_guard(case)
-    for assumption in case.assumes:
-        if not contract.grants(assumption):
+def _assumes(contract: Contract, assumes: Sequence[str], guard: str | None) -> Rejection | None:
+    granted = under_guard(contract, guard)
+    for assumption in assumes:
+        if not granted.grants(assumption):
             return Rejection(
-                "assumptions.undeclared", f"'{assumption}' is assumed; the contract grants {_granted(case.contract)}"
+                "assumptions.undeclared", f"'{assumption}' is assumed; the contract grants {_granted(contract)}"
             )
     return None
 
@@ -78,7 +85,7 @@ def _claims(case: Case) -> Rejection | None:
         said = Contract.of(main)
     except InputError as error:
         return Rejection("assumptions.claims", f"the contract on @main is malformed: {error}")
-    contract = under_guard(case)
+    contract = under_guard(case.contract, case.guard)
     for assumption in (*sorted(said.allow), *said.facts):
         if not contract.grants(assumption):
             return Rejection(

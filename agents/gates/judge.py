@@ -90,7 +90,7 @@ class _Trial:
         """All gates; the first rejection."""
         from kc.agents.gates.assumptions import guard_parts
         from kc.agents.gates.differential import Form
-        from kc.agents.gates.realized import realize
+        from kc.agents.gates.realized import ARTIFACT, realize
 
         if proposal.kind == "keep":
             return None
@@ -98,6 +98,8 @@ class _Trial:
         if isinstance(form, Rejection):
             return form
         text, level = form
+        if level == ARTIFACT:
+            return self.run_artifact(proposal, timing)
         reading = self.static(text, level, proposal)
         if isinstance(reading, Rejection):
             return reading
@@ -119,6 +121,16 @@ class _Trial:
         taken = time.perf_counter() - start
         self.seconds.update({"race": report.race_seconds, "numeric": taken - report.race_seconds})
         return self.time(text, level) if timing else None
+
+    def run_artifact(self, proposal: Proposal, timing: bool) -> Rejection | None:
+        """The gates of a proposal that runs in kc's own artifacts only."""
+        from kc.agents.gates import packed
+
+        start = time.perf_counter()
+        found = packed.test(self.original, self.reading, proposal, self.level, self.target, self.seed, timing)
+        self.runs, self.errors, self.timing = found.runs, found.errors, found.timing
+        self.seconds["numeric"] = time.perf_counter() - start
+        return found.rejection
 
     def time(self, text: str, level: str) -> Rejection | None:
         """The timing gate."""

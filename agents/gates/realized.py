@@ -13,8 +13,18 @@ from kc.errors import KcError
 _CONFINED = ("replace_ir", "schedule")
 
 
+#: what to do about a proposal for a device
+_ELSEWHERE = (
+    "it has to be judged on a machine that has the device: write a folder with kc.agents.realize.pack(original, "
+    "proposal, FOLDER, level, target), run `python -m kc.agents.realize.there FOLDER VERDICT.json` there; compilations "
+    "do the former, and read the verdicts, where KC_PACKS names a folder"
+)
+#: in the place of a level: the proposal runs here, but in kc's own artifacts only (see ``packed``)
+ARTIFACT = "artifact"
+
+
 def realize(original: str, proposal: Proposal, level: str, target: str) -> tuple[str, str] | Rejection:
-    """The text to be judged and the level at which it stands, or why there is none."""
+    """The text to be judged and the level at which it stands (``ARTIFACT`` where no text says it), or why not."""
     from kc.agents.gates import sandbox
     from kc.levels import LEVELS
 
@@ -40,7 +50,7 @@ def realize(original: str, proposal: Proposal, level: str, target: str) -> tuple
 def realized(original: str, proposal: Mapping[str, Any], level: str, target: str) -> Iterator[Any]:
     """``(text, level)`` of what a proposal becomes, or a Rejection: a task of the sandbox."""
     from kc.agents.realize.dispatch import realize as make
-    from kc.agents.realize.realized import RealizeError
+    from kc.agents.realize.realized import MissingError, RealizeError
 
     try:
         made = make(original, Proposal.from_json(proposal), level, target)
@@ -48,12 +58,12 @@ def realized(original: str, proposal: Mapping[str, Any], level: str, target: str
         yield Rejection("parse.message", str(error))
     except RealizeError as error:
         yield Rejection(error.reason, str(error)[:2000])
+    except MissingError as error:
+        yield Rejection("resource.unsupported", str(error)[:2000])
     except KcError as error:
         yield Rejection("parse.realize", str(error)[:2000])
     else:
         if made.needs != "cpu":
-            yield Rejection("resource.device", "it has to be judged where the device is: kc.agents.realize.pack")
-        elif made.runs != "mlir":
-            yield Rejection("resource.unsupported", "it runs in kc's own artifacts only: kc.agents.realize.pack")
+            yield Rejection("resource.device", _ELSEWHERE)
         else:
-            yield made.ir, made.level
+            yield made.ir, made.level if made.runs == "mlir" else ARTIFACT

@@ -18,7 +18,7 @@ import sys
 from typing import Any
 
 from kc.agents import children
-from kc.agents.realize.realized import RealizeError
+from kc.agents.realize.realized import MissingError, RealizeError
 from kc.errors import InputError
 from kc.temporary import Folder
 
@@ -30,8 +30,10 @@ _FILE_BYTES = 256 << 20
 
 
 def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS, cpu: int = CPU_SECONDS) -> dict[str, Any]:
-    """What ``module.main(request)`` answers in a child. Raises RealizeError when it dies or takes too long, InputError
-    when the child says that something is not installed."""
+    """What ``module.main(request)`` answers in a child.
+
+    Raises RealizeError when it dies or takes too long, MissingError when it says that something is not installed.
+    """
     with Folder("child") as folder:
         environment = {
             **{k: v for k, v in os.environ.items() if not _is_secret(k)},
@@ -63,7 +65,7 @@ def run_child(module: str, request: dict[str, Any], seconds: float = SECONDS, cp
         raise RealizeError("resource", "resource.crash", f"the compiler died (status {process.returncode}): {words}")
     answer: dict[str, Any] = json.loads(out)
     if "missing" in answer:
-        raise InputError(answer["missing"])
+        raise MissingError(answer["missing"])
     return answer
 
 

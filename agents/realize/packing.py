@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from kc.agents.protocol import Proposal
 from kc.agents.realize.building import build, build_asm
 from kc.agents.realize.dispatch import realize
+from kc.agents.realize.realized import RealizeError
 from kc.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,7 +128,11 @@ def _calls(region_ir: str, level: str, path: Path, seed: int, most: int, guard: 
     parts = guard_parts(guard) if guard else []
     drawer = Drawer(reading, policy, reading.integers, reading.floats, seed, parts)
     tester = Tester(Form(region_ir, level, reading), Form(region_ir, level, reading), policy, "cpu", seed)
-    planned = _affordable(Planner(drawer, reading, reading.integers).plan(most))
+    plans = Planner(drawer, reading, reading.integers).plan(most)
+    if guard is not None and not plans:
+        message = f"'{guard}' holds at no sizes of the contract that can be tested"
+        raise RealizeError("assumptions", "assumptions.guard", message)
+    planned = _affordable(plans)
     outcomes = list(tester.original_outcomes([p.call for p in planned]))
     kept = [(p, o) for p, o in zip(planned, outcomes, strict=True) if o is not None]
     references = tester.references([(p, o, o.results) for p, o in kept], _MOVED)

@@ -20,6 +20,10 @@ class RealizeError(InputError):
         self.gate, self.reason = gate, reason
 
 
+class MissingError(InputError):
+    """A package or library without which a proposal of this kind cannot be realized here; the text names it."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Realized:
     """A proposal as code.

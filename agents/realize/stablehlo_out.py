@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kc.agents.protocol import Proposal, ProtocolError
 from kc.agents.realize.host_call import host_call
-from kc.agents.realize.realized import Realized, RealizeError
+from kc.agents.realize.realized import MissingError, Realized, RealizeError
 from kc.agents.realize.region import Signature, Source
 
 #: attributes of kc's contract, which other compilers do not know
@@ -46,10 +46,8 @@ def stablehlo_out(region: Source, proposal: Proposal, level: str, target: str) -
 def _check_installed() -> None:
     import importlib.util
 
-    from kc.errors import InputError
-
     if importlib.util.find_spec("jax") is None:
-        raise InputError("'stablehlo_out' reaches devices through JAX, which is not installed: pip install 'kc[jax]'")
+        raise MissingError("'stablehlo_out' reaches devices through JAX, which is not installed: pip install 'kc[jax]'")
 
 
 def _text(region: Source) -> str:

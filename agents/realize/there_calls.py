@@ -174,7 +174,10 @@ def _call(
     try:
         got = tuple(map(_host, pack.proposal(*arguments.passed)))
     except RuntimeFailure as error:
-        return None, ("aliasing.bounds" if "illegal" in str(error) else "resource.crash", str(error)[:1000])
+        reason = "aliasing.bounds" if "illegal" in str(error) else "resource.crash"
+        if isinstance(error.__cause__, RuntimeFailure):  # of a library: it is not there, or cannot do that
+            reason = "resource.unsupported"
+        return None, (reason, str(error)[:1000])
     return got, arguments.problem()
 
 
@@ -193,7 +196,15 @@ def _rejected(problem: tuple[str, str], row: dict[str, Any], runs: int, errors: 
 
 def main() -> None:
     """``FOLDER ANSWER [--only-proposal N]``: the latter makes N calls and compares nothing."""
-    pack = Pack(Path(sys.argv[1]))
+    from kc.runtime import RuntimeFailure
+
+    try:
+        pack = Pack(Path(sys.argv[1]))
+    except RuntimeFailure as error:  # no device, or no such library
+        message = f"the programs cannot be loaded: {error}"[:1000]
+        found = {"accepted": False, "gate": "resource", "reason": "resource.unsupported", "message": message}
+        Path(sys.argv[2]).write_text(json.dumps(found))
+        return
     if "--only-proposal" in sys.argv:
         most = int(sys.argv[sys.argv.index("--only-proposal") + 1])
         rows = sorted(pack.data["calls"], key=lambda row: -sum(row["sizes"].values()))[:most]

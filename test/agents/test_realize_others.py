@@ -261,3 +261,44 @@ func.func @main(%a: tensor<?x7xf32>, %b: tensor<7x5xf32>) -> tensor<?x5xf32> {
     assert ("custom_calls" in exe.manifest) == accepted
     (got,) = exe(np.ones((3, 7), np.float32), np.ones((7, 5), np.float32))
     np.testing.assert_array_equal(got, np.full((3, 5), 7, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, None),
+        ({"guard": "M % 4 == 0"}, None),
+        ({"parameters": {"inputs": ["arg0", "arg1"], "alpha": 1.001}}, "numeric.error"),
+        ({"assumes": ["nnan"]}, "assumptions.undeclared"),
+        ({"guard": "M < 0"}, "assumptions.guard"),
+        ({"library": "cublaslt"}, "level.target"),
+    ],
+)
+def test_judge_alone_runs_what_only_kc_runs(change: dict, reason: str | None) -> None:
+    pytest.importorskip("scipy")
+    from kc.agents import judge as judge_alone
+
+    verdict = judge_alone(MATMUL, library("blas", inputs=["arg0", "arg1"]).to_json() | change, seed=7)
+    assert (verdict.accepted, verdict.reason) == (reason is None, reason or "accepted"), verdict
+    assert (verdict.runs > 100) == verdict.accepted
+
+
+def test_judge_alone_runs_other_compilers() -> None:
+    pytest.importorskip("jax")
+    from kc.agents import judge as judge_alone
+
+    region = "func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {\n  BODY\n  return %y : tensor<4xi32>\n}"
+    region = region.replace("BODY", "%y = stablehlo.add %x, %x : tensor<4xi32>")
+    assert judge_alone(region, Proposal("stablehlo_out"), level="stablehlo").accepted
+    verdict = judge_alone(region, Proposal("stablehlo_out", parameters={"platform": "mars"}), level="stablehlo")
+    assert verdict.reason == "resource.unsupported" and "mars" in verdict.message
+
+
+def test_judge_alone_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kc.agents import judge as judge_alone
+
+    monkeypatch.setenv("KC_ONEDNN_LIBRARY", "/nowhere/libdnnl.so")
+    verdict = judge_alone(MATMUL, library("onednn", inputs=["arg0", "arg1"]))
+    assert verdict.reason == "resource.unsupported" and "pip install onednn-cpu-gomp" in verdict.message
+    verdict = judge_alone(MATMUL, library("cublaslt", inputs=["arg0", "arg1"]), target="nvptx:sm_90a")
+    assert verdict.reason == "resource.device" and "kc.agents.realize.pack" in verdict.message
