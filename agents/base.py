@@ -48,8 +48,8 @@ class Agent:
     """Base of all agents: subclass it, or put ``@kc.agent`` over a function from observation to proposal.
 
     ``name`` and ``version`` are part of the ledger's key: change ``version`` when answers change. ``levels``: where it
-    wants to be asked, each a level (at its own moment: see ``kc.agents.hooks``) or a hook point (``before:PHASE``,
-    ``after:PHASE``).
+    wants to be asked, each a level (at its own moment: see ``kc.agents.session.hooks``) or a hook point
+    (``before:PHASE``, ``after:PHASE``).
     """
 
     name: str = ""

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kc.agents.json_form import loads, told
 from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
+from kc.agents.protocol.json_form import loads, told
 from kc.errors import InputError
 
 try:

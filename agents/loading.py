@@ -1,4 +1,4 @@
-"""Agents named in text: ``linalg=file.py:Name``, ``package.module:Name``, or by a name that is known here."""
+"""Agents named in text: ``linalg=file.py:Name``, ``package.module:Name``, or one of the names known here, listed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from kc.agents.base import ENTRY_POINT_GROUP, Agent, registered
@@ -35,6 +36,16 @@ def load(text: str) -> Agent:
     if not agent.name or not agent.levels:
         raise InputError(f"agent '{name}' says no {'name' if not agent.name else 'level'}: name one as LEVEL={name}")
     return agent
+
+
+def catalogue() -> Iterator[str]:
+    """A line for each agent that has a name: that, its levels, where it comes from, the first of its documentation."""
+    for name, path in sorted(_builtin().BUILTIN.items()):
+        yield _line(name, "kc", *_look(path))
+    for _, point in sorted(_entry_points().items()):
+        yield _line(point.name, point.dist.name if point.dist else "entry point", *_look(point.value))
+    for name, agent in sorted(registered().items()):
+        yield _line(name, type(agent).__module__, ",".join(agent.levels), agent.__doc__)
 
 
 def _divide(text: str) -> tuple[str, str, str]:
@@ -134,7 +145,7 @@ def _made(value: Any, name: str) -> Agent:
         except Exception as error:
             raise InputError(f"{name}() raised {type(error).__name__}: {error}") from error
     if not isinstance(value, Agent):
-        from kc.agents.opening import as_agent
+        from kc.agents.session.opening import as_agent
 
         made = as_agent(value) if callable(value) else None
         if made is None:
@@ -153,3 +164,21 @@ def _entry_points() -> dict[str, Any]:
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def _look(path: str) -> tuple[str, str | None]:
+    """(levels, documentation) of what ``module:attribute`` names; what is wrong with it in their place."""
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # somebody else's code: anything may go wrong, and the list goes on
+        return "", f"cannot be loaded: {type(error).__name__}: {error}"
+    levels = getattr(found, "levels", ())
+    if not isinstance(levels, (tuple, list)):  # a field without a default
+        levels = ()
+    return ",".join(levels), found.__doc__ if found is not Agent else None
+
+
+def _line(name: str, origin: str, levels: str, documentation: str | None) -> str:
+    about = (documentation or "").strip().partition("\n")[0]
+    return f"{name:<18} {levels or '-':<18} {origin:<12} {about}".rstrip()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: options that are not parameters of a phase
 _DRIVER_OPTIONS = ("verify_levels",)
 #: gives a compilation the session of its agents; by name, since agents stand above the compiler
-_OPEN_SESSION = "kc.agents.opening:open_session"
+_OPEN_SESSION = "kc.agents.session.opening:open_session"
 
 
 class Executable:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kc.agents import schema
-from kc.agents.protocol import GATES, VERSION
+from kc.agents.protocol import GATES, VERSION, schema
 
 HEAD = f"""# The protocol between kc and an agent
 
-<!-- Written by `python -m kc.tools.docs_agents`; edit the comments in agents/protocol.py instead. -->
+<!-- Written by `python -m kc.tools.docs_agents`; edit the comments in agents/protocol/messages.py instead. -->
 
 Three messages, all plain JSON, version {VERSION}. [protocol.schema.json](protocol.schema.json) has them as JSON Schema
 (2020-12). A reader refuses fields that it does not know, and messages of another version; floats for which JSON has no

@@ -92,7 +92,7 @@ def _information(parsed: Parsed) -> str | None:
 
 def _give_agents(parsed: Parsed) -> None:
     """Let the passes ``agents{…}`` of the pipeline have what the command line says about agents."""
-    from kc.agents.in_pipeline import give
+    from kc.agents.session.in_pipeline import give
 
     if parsed.flag("replay") and parsed.flag("frozen"):
         raise UsageError("'--replay' asks about what the ledger does not settle, '--frozen' does not: give one of them")

@@ -14,10 +14,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 from kc import __version__
-from kc.agents import schema
 from kc.agents.bindings.remote import Remote
 from kc.agents.gates import REASONS
-from kc.agents.protocol import Observation, Proposal, Verdict
+from kc.agents.protocol import Observation, Proposal, Verdict, schema
 from kc.errors import InputError, KcError
 
 try:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from kc import api
 from kc.agents.base import Agent, Budget, Match
 from kc.agents.ledger import Ledger
-from kc.agents.opening import open_session
 from kc.agents.protocol import Observation, Proposal, Verdict
+from kc.agents.session.opening import open_session
 from kc.errors import InputError, KcError
 from kc.pipelines.roads import road
 from kc.pipelines.run import run_phases
@@ -147,7 +147,7 @@ class Walk:
     def levels(self) -> list[dict[str, Any]]:
         """The levels of the ladder that this road passes, and after which phase the program stands at each."""
         self._need()
-        from kc.agents import hooks
+        from kc.agents.session import hooks
         from kc.levels import level_named
 
         found = []
@@ -211,7 +211,7 @@ class Walk:
 
     def _find(self, name: str, every: bool = False) -> int:
         """The position that ``name`` means: right after a phase, a level's own moment, or the start."""
-        from kc.agents import hooks
+        from kc.agents.session import hooks
 
         names = [START, *(phase.name for phase in self._phases)]
         if name in names:

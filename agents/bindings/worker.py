@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kc.agents.bindings.workbench import Workbench
-from kc.agents.json_form import told
+from kc.agents.protocol.json_form import told
 from kc.errors import KcError
 from kc.runtime.errors import ArgumentError, RuntimeFailure
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: ``run(module, options) -> (what was settled, what went wrong, number of replacements)``; by name, since agents stand
 #: above passes
-_RUN = "kc.agents.in_pipeline:run"
+_RUN = "kc.agents.session.in_pipeline:run"
 
 
 @dataclasses.dataclass(frozen=True)

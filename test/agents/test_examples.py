@@ -27,7 +27,7 @@ EXAMPLES = {
 def example(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module of an example, its differential tests cut short: gates are tested elsewhere."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.setattr("kc.agents.session._gates", functools.partial(judge, budget=2.0))
+    monkeypatch.setattr("kc.agents.session.converse.gates", functools.partial(judge, budget=2.0))
     if request.param == "torch_attention":
         pytest.importorskip("torch")
     for name in (request.param, "_show"):

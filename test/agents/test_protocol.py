@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kc.agents import protocol, schema
-from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict, dumps, loads
+from kc.agents import protocol
+from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict, dumps, loads, schema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "agents"
 VALIDATOR = jsonschema.Draft202012Validator(schema.schema())
@@ -154,7 +154,7 @@ def test_every_field_is_described() -> None:
     jsonschema.Draft202012Validator.check_schema(schema.schema())
     for cls in schema.MESSAGES:
         for name, described in schema.message_schema(cls)["properties"].items():
-            assert described.get("description"), f"{cls.__name__}.{name} has no comment in agents/protocol.py"
+            assert described.get("description"), f"{cls.__name__}.{name} has no comment in agents/protocol/messages.py"
 
 
 def test_published_files_are_fresh() -> None:

@@ -60,7 +60,7 @@ def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
     def judge(original: str, proposal: Proposal, **how: Any) -> Verdict:
         return given.pop(0) if len(given) > 1 else given[0]
 
-    monkeypatch.setattr("kc.agents.session._gates", judge)
+    monkeypatch.setattr("kc.agents.session.converse.gates", judge)
     return given
 
 

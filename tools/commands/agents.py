@@ -63,9 +63,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace) -> int:
     if args.ledger is None:
-        from kc.agents import listing
+        from kc.agents.loading import catalogue
 
-        for line in listing.lines():
+        for line in catalogue():
             print(line)
         return 0
     from kc.agents.ledger import report

@@ -54,8 +54,8 @@ def of_artifact(path: str, kernel: str = "*", *, ir: bool = False) -> list[str]:
 def of_program(args: argparse.Namespace) -> list[str]:
     """What stands where in a program."""
     from kc import frontends
-    from kc.agents import explaining, hooks
     from kc.agents.ledger import Ledger
+    from kc.agents.session import explaining, hooks
     from kc.pipelines.roads import road
     from kc.targets import get_target
 

@@ -82,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
 def kernels(source: bytes | str, entry: str = "main", target: str = "cpu") -> list[Observation]:
     """The kernels of a program as agents see them, once they are formed."""
     from kc import frontends
-    from kc.agents.observe import observe
     from kc.agents.regions import find
+    from kc.agents.session.observe import observe
     from kc.pipelines.roads import road
     from kc.pipelines.run import run_phases, up_to
     from kc.targets import get_target

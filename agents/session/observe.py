@@ -30,7 +30,7 @@ def observe(
 
     Raises ``kc.agents.regions.buffers.Overlap``.
     """
-    from kc.agents import work
+    from kc.agents.regions import work
 
     if region.level == "asm":
         return Observation(

@@ -1,9 +1,8 @@
-"""The protocol: what an agent is shown, what it may answer, and what it is told. Plain data, told as JSON.
+"""The three messages: an ``Observation`` goes out, a ``Proposal`` (or nothing) comes back, a ``Verdict`` ends the turn.
 
-Three messages, whoever the agent is: an ``Observation`` goes out, a ``Proposal`` (or nothing) comes back, a ``Verdict``
-ends the turn. Each is a frozen dataclass whose fields are JSON values; ``to_json`` and ``from_json`` are inverse to
-each other, and ``from_json`` raises ProtocolError that names the field at fault. A proposal is data from a stranger: it
-is read here, judged by ``kc.agents.gates`` and never evaluated. Nothing in this module imports MLIR.
+Each is a frozen dataclass whose fields are JSON values; ``to_json`` and ``from_json`` are inverse to each other, and
+``from_json`` raises ProtocolError that names the field at fault. A proposal is data from a stranger: it is read here,
+judged by ``kc.agents.gates`` and never evaluated. Nothing in this module imports MLIR.
 """
 from __future__ import annotations
 
@@ -12,21 +11,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from kc.agents.json_form import (
-    NON_FINITE,
-    VERSION,
-    ProtocolError,
-    all_finite,
-    dumps,
-    from_json,
-    loads,
-    to_json,
-)
-
-__all__ = [
-    "GATES", "NEEDS", "NON_FINITE", "VERSION", "Gate", "Kind", "Observation", "Proposal", "ProtocolError", "Verdict",
-    "dumps", "from_json", "loads", "to_json",
-]
+from kc.agents.protocol.json_form import VERSION, ProtocolError, all_finite, from_json, to_json
 
 #: characters of a text in a proposal: whoever needs more has constants in it that belong into resources
 LONGEST = 16 << 20

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from kc.agents.base import Agent, Match
 from kc.agents.ledger import Ledger
 from kc.agents.loading import load
-from kc.agents.opening import program_hash
-from kc.agents.session import Session
+from kc.agents.session.opening import program_hash
+from kc.agents.session.session import Session
 from kc.errors import InputError
 
 if TYPE_CHECKING:

@@ -83,3 +83,16 @@ class Asking:
                 answers.put((work(), None))
             except BaseException as error:  # SystemExit of an agent must not end the compilation
                 answers.put((None, error))
+
+
+class Stand:
+    """An agent of this session: where it is asked, and what of its budget is left."""
+
+    def __init__(self, agent: Agent, points: frozenset[str]):
+        self.agent, self.points = agent, points
+        self.asking = Asking(agent)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Name and version, as in the ledger."""
+        return self.agent.name, self.agent.version

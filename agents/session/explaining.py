@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kc.agents import hooks
 from kc.agents.base import Agent, Match
 from kc.agents.contract import Contract
 from kc.agents.gates import policy
 from kc.agents.ledger import Ledger, LedgerError, Region, report
 from kc.agents.protocol import Observation
+from kc.agents.session import hooks
 from kc.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def explain(
     program. ``ir``: the text of what agents put in a region's place is shown. Raises InputError for a level that the
     road does not pass, or when no region fits.
     """
-    from kc.agents.opening import open_session
+    from kc.agents.session.opening import open_session
     from kc.pipelines.roads import road
     from kc.pipelines.run import run_phases
 
@@ -80,7 +80,7 @@ def explain(
 
 def _again(loaded: Loaded, phases: Any, ledger: Ledger, given: dict[str, Any]) -> Any:
     """The hooks that do what the last build did; None where the ledger has none."""
-    from kc.agents.opening import open_session
+    from kc.agents.session.opening import open_session
 
     try:
         return open_session([], phases, loaded.module, ledger=ledger, mode="frozen", **given)[0]

@@ -9,80 +9,27 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kc.agents import hooks
-from kc.agents.asking import Asking, Lapse, Spent
-from kc.agents.base import Agent, Budget
+from kc.agents.base import Agent
 from kc.agents.ledger import Attempt, Ledger, Visit
-from kc.agents.ledger.ledger import MODES, substance
-from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
+from kc.agents.ledger.ledger import MODES
+from kc.agents.session import hooks
+from kc.agents.session.asking import Lapse, Stand
+from kc.agents.session.converse import Conversations
+from kc.agents.session.decision import Decision
 from kc.errors import CompileError, InputError
 
 if TYPE_CHECKING:
     from kc.agents.contract import Contract
+    from kc.agents.protocol import Observation
     from kc.agents.regions import Region
+    from kc.agents.session.converse import Judge
     from kc.bindings import ir
     from kc.pipelines import Phase
     from kc.pipelines.run import HookPoint
     from kc.targets.base import Target
-
-Judge = Callable[..., Verdict]
-
-
-@dataclasses.dataclass(frozen=True)
-class Decision:
-    """What became of one region under one agent: ``attempt`` settled it (None: nothing did, see ``remarks``).
-
-    ``from_ledger``: nobody was asked. ``tried``: what was rejected before, oldest first.
-    """
-
-    at: str
-    level: str
-    region: str
-    identity: str
-    agent: str
-    attempt: Attempt | None
-    from_ledger: bool = False
-    tried: tuple[Attempt, ...] = ()
-
-    @property
-    def accepted(self) -> bool:
-        """Whether something else stands in the region's place now."""
-        return self.attempt is not None and self.attempt.outcome == "accepted" and not _is_keep(self.attempt)
-
-    def __str__(self) -> str:
-        source = ", from the ledger" if self.from_ledger else ""
-        if self.attempt is None or self.attempt.proposal is None:
-            from kc.agents.ledger.report import ended
-
-            why = "" if self.attempt is None else ended(self.attempt)
-            if self.tried:
-                what = _rejected(self.tried, self.agent) + (f"; {why}" if why else "")
-            else:
-                what = f"'{self.agent}' was asked no further: {why}" if why else f"'{self.agent}' leaves it"
-            return f"@{self.region} ({self.level}): {what}{source if self.tried or why else ''}"
-        verdict = self.attempt.judgement()
-        what = str(self.attempt.proposal.get("kind"))
-        gain = (verdict.timing or {}).get("speedup") if verdict else None
-        faster = f", {gain:.2f} times as fast" if isinstance(gain, float) else ""
-        return f"@{self.region} ({self.level}): {what} of '{self.agent}' {self.attempt.outcome}{faster}{source}"
-
-
-class Stand:
-    """An agent of this session: where it is asked, and what of its budget is left."""
-
-    def __init__(self, agent: Agent, points: frozenset[str]):
-        self.agent, self.points = agent, points
-        self.asking = Asking(agent)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Name and version, as in the ledger."""
-        return self.agent.name, self.agent.version
 
 
 class Session:
@@ -113,11 +60,13 @@ class Session:
             raise InputError(f"the ledger is used in mode {', '.join(MODES)}, not {mode!r}")
         self.target, self.options = target, dict(options or {})
         self.ledger = Ledger(None) if ledger is None else ledger
-        self.mode, self.timing, self.seed = mode, timing, seed
+        self.mode = mode
         self.program, self.name = program, name
         self.remarks: list[str] = []
         self.decisions: list[Decision] = []
-        self._judge = _gates if judge is None else judge
+        self._conversations = Conversations(
+            self.ledger, target.spec, mode == "replay", timing, seed, judge, self.remarks
+        )
         self._visits: list[Visit] = []
         self._kernels: dict[str, Contract] = {}
         self._kinds: dict[str, str] = {}
@@ -239,81 +188,13 @@ class Session:
             self._settle(stand, region, observation, settled, from_ledger=True)
             return
         tried: list[Attempt] = []
-        settled = self._converse(stand, region, observation, tried)
+        settled = self._conversations.hold(stand, observation, tried)
         if settled is not None:
             self._settle(stand, region, observation, settled, tried)
             return
         self._visit(stand, observation, None)  # a frozen build then leaves it, as this one does
         if tried:
             self._decided(stand, region, observation, None, tried)
-
-    def _converse(
-        self, stand: Stand, region: Region, observation: Observation, tried: list[Attempt]
-    ) -> Attempt | None:
-        """Ask until something is accepted, the agent has no more or repeats itself, or its budget is used up.
-
-        Returns the attempt that settles the region; what was rejected goes into ``tried``. None: the agent failed; it
-        may do better the next time, so nothing is settled.
-        """
-        budget: Budget = stand.agent.budget
-        attempts: list[dict[str, Any]] = []
-        stale = self._stale(stand, observation)
-        said: list[dict[str, Any]] = []
-        for _ in range(budget.candidates):
-            asked = stale is None
-            shown = dataclasses.replace(observation, attempts=tuple(attempts))
-            try:
-                proposal, stale = (stand.asking.propose(shown) if stale is None else stale), None
-            except Lapse as lapse:
-                self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {lapse}")
-                if not isinstance(lapse, Spent):
-                    return None
-                return self.ledger.record(observation, stand.agent, None, None, ended={"seconds": budget.seconds})
-            if proposal is None:
-                return self.ledger.record(observation, stand.agent, None, None)
-            if asked and substance(proposal.to_json()) in said:
-                self.remarks.append(
-                    f"agent '{stand.agent.name}', region '@{region.name}': it gave the same proposal again after that "
-                    "was rejected, and is not asked further"
-                )
-                return self.ledger.record(observation, stand.agent, None, None, ended={"repeated": True})
-            if asked:
-                said.append(substance(proposal.to_json()))
-            seed = secrets.randbits(63) if self.seed is None else self.seed
-            try:
-                verdict = self._verdict(observation, proposal, seed)
-            except Exception as error:  # of the gates, which can judge nothing against this region
-                what = error if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-                self.remarks.append(f"region '@{region.name}' cannot be judged: {what}")
-                return None
-            attempt = self.ledger.record(observation, stand.agent, proposal, verdict, seed=seed)
-            self._guarded(stand, lambda: stand.asking.learn(shown, proposal, verdict))  # noqa: B023
-            if verdict.accepted:
-                return attempt
-            tried.append(attempt)
-            attempts.append({"proposal": proposal.to_json(), "verdict": verdict.to_json()})
-        return self.ledger.record(observation, stand.agent, None, None, ended={"candidates": budget.candidates})
-
-    def _stale(self, stand: Stand, observation: Observation) -> Proposal | None:
-        """What was accepted by rules that kc has no more, to be judged again before anybody is asked."""
-        found = self.ledger.recall(observation.identity, *stand.key) if self.mode == "replay" else None
-        if found is None or found.outcome != "accepted":
-            return None
-        try:
-            return found.message()
-        except ProtocolError:  # of another version of the protocol
-            return None
-
-    def _verdict(self, observation: Observation, proposal: Proposal, seed: int) -> Verdict:
-        if proposal.kind == "keep":
-            return Verdict(True)
-        known = self.ledger.same(observation.identity, proposal, timing=self.timing)
-        told = None if known is None else known.judgement()
-        if told is not None:
-            return told
-        return self._judge(
-            observation.ir, proposal, level=observation.level, target=self.target.spec, timing=self.timing, seed=seed
-        )
 
     def _settle(
         self,
@@ -327,7 +208,7 @@ class Session:
         """Do what ``attempt`` says, and note it."""
         proposal = attempt.message() if attempt.outcome == "accepted" else None
         if proposal is not None and proposal.kind != "keep":
-            from kc.agents.placing import place
+            from kc.agents.session.placing import place
 
             try:
                 place(region, observation, proposal, self.target, stand.agent.name)
@@ -359,8 +240,8 @@ class Session:
 
     def _observe(self, region: Region, at: str) -> Observation | None:
         """What is shown of a region; None where no contract can tell what it may do."""
-        from kc.agents import observe
         from kc.agents.regions.buffers import Overlap
+        from kc.agents.session import observe
 
         try:
             return observe.observe(region, at, self.target, self.options, self._kernels)
@@ -432,30 +313,3 @@ _LINALG = frozenset(
     {"torch-decompose", "torch-to-linalg", "stablehlo-normalize", "stablehlo-to-linalg", "linalg-clean-up",
      "form-kernels"}
 )  # fmt: skip
-
-
-def _gates(original: str, proposal: Proposal, **how: Any) -> Verdict:
-    folder = os.environ.get("KC_PACKS")
-    if folder:  # verdicts about what this machine cannot run come from another one
-        from kc.agents.realize import DeviceJudge
-
-        return DeviceJudge(folder)(original, proposal, **how)
-    if proposal.kind in ("library", "stablehlo_out") and how["target"].partition(":")[0] == "cpu":
-        from kc.agents.realize.device_judge import judge_here
-
-        return judge_here(original, proposal, level=how["level"], target=how["target"], timing=how["timing"])
-    from kc.agents.gates.judge import judge
-
-    return judge(original, proposal, **how)
-
-
-def _rejected(tried: Sequence[Attempt], agent: str) -> str:
-    """``8 proposals of 'wrong' rejected, last: numeric.value: result 0[0] is …``."""
-    verdict = tried[-1].verdict or {}
-    message = str(verdict.get("message") or "").partition("\n")[0]
-    why = ": ".join(part for part in (str(verdict.get("reason", "")), message) if part)
-    return f"{len(tried)} proposal{'s' if len(tried) > 1 else ''} of '{agent}' rejected, last: {why}"
-
-
-def _is_keep(attempt: Attempt) -> bool:
-    return attempt.proposal is not None and attempt.proposal.get("kind") == "keep"

@@ -11,8 +11,7 @@ import types
 import typing
 from typing import Any, Literal
 
-from kc.agents import protocol
-from kc.agents.protocol import NON_FINITE, VERSION, Observation, Proposal, Verdict
+from kc.agents.protocol import NEEDS, NON_FINITE, VERSION, Observation, Proposal, Verdict
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MESSAGES: tuple[type, ...] = (Observation, Proposal, Verdict)
@@ -55,7 +54,7 @@ def message_schema(cls: type) -> dict[str, Any]:
         "additionalProperties": False,
     }
     if cls is Proposal:
-        made["allOf"] = [_needs(kind, names) for kind, names in protocol.NEEDS.items() if names]
+        made["allOf"] = [_needs(kind, names) for kind, names in NEEDS.items() if names]
     return made
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kc.agents.base import Agent, FunctionAgent
 from kc.agents.ledger import Ledger
-from kc.agents.session import Session
+from kc.agents.session.session import Session
 from kc.api import is_agent
 from kc.errors import InputError
 
