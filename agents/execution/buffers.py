@@ -23,6 +23,12 @@ def _libc() -> ctypes.CDLL:
     return libc
 
 
+def protect(start: int, size: int, rights: int) -> None:
+    """Give pages the rights ``rights`` (of ``mmap``); raises OSError."""
+    if _libc().mprotect(start, size, rights):
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
 class Buffer:
     """Memory of one argument: margins and pages that may not be touched on both sides.
 
@@ -42,7 +48,7 @@ class Buffer:
         whole = np.frombuffer(self._map, np.uint8)
         self._low, self._body = whole.ctypes.data + _PAGE, body
         for start in (self._low - _PAGE, self._low + body):
-            self._protect(start, _PAGE, _NONE)
+            protect(start, _PAGE, _NONE)
         self.raw = whole[_PAGE : _PAGE + body]
         self.raw[:] = call.poison
         self.low = self._place(call.guard, alignment)
@@ -58,10 +64,6 @@ class Buffer:
             return (self._body - self.bytes) // alignment * alignment
         start = -(-MARGIN // (2 * alignment)) * 2 * alignment
         return start + alignment  # an odd multiple
-
-    def _protect(self, start: int, size: int, rights: int) -> None:
-        if _libc().mprotect(start, size, rights):
-            raise OSError(ctypes.get_errno(), "mprotect")
 
     @property
     def address(self) -> int:
@@ -94,11 +96,11 @@ class Buffer:
 
     def protect(self) -> None:
         """Make the pages read-only."""
-        self._protect(self._low, self._body, _READ)
+        protect(self._low, self._body, _READ)
 
     def unprotect(self) -> None:
         """Undo ``protect``."""
-        self._protect(self._low, self._body, _READ_WRITE)
+        protect(self._low, self._body, _READ_WRITE)
 
     def intact(self) -> bool:
         """Whether margins and gaps are as they were."""

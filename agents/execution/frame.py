@@ -12,6 +12,15 @@ from kc.agents.execution.calls import Call, Checks
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.signature import Kind, Signature
 
+_WORD = (1 << 64) - 1
+#: what stands in the part of a register that an argument does not fill: it has no meaning, as after other code
+_GARBAGE = b"\xed\x5e\xed\x5e\xed\x5e\xed\x5e"
+
+
+def word_of(value: bytes) -> int:
+    """A scalar in the low bytes of a register, whose other bytes are anything."""
+    return int.from_bytes(value + _GARBAGE[len(value) :], "little")
+
 
 class Frame:
     """The buffers and pointers of one call."""
@@ -100,6 +109,15 @@ class Frame:
         if self._result is not None:
             addresses.append(ctypes.addressof(self._result))
         return self._packed(addresses)
+
+    def words(self) -> Iterator[list[int]]:
+        """Of each argument the words that a function of level llvm gets for it, as 64 bits each."""
+        for buffer, value in zip(self._buffers, self._values, strict=True):
+            if buffer is None:
+                assert value is not None
+                yield [word_of(value.tobytes())]
+            else:
+                yield [word & _WORD for word in buffer.descriptor()]
 
     def _packed(self, addresses: list[int]) -> Any:
         packed = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)

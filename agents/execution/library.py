@@ -8,7 +8,7 @@ from pathlib import Path
 from kc.agents.execution.errors import ExecutionError
 
 #: kinds of ``Report.code``
-ENDED, SIGNAL, TIME, ALLOCATION, CHECK = range(5)
+ENDED, SIGNAL, TIME, ALLOCATION, CHECK, CONVENTION = range(6)
 
 
 class Report(ctypes.Structure):
@@ -63,6 +63,8 @@ def load() -> ctypes.CDLL:
         ("kc_checked_sites", (i64, pointer, i64), None),
         ("kc_checked_argument", (i64, u64, i64, i32, i32, pointer), None),
         ("kc_checked_findings", (pointer, i64), i64),
+        ("kc_checked_machine", (pointer,), None),
+        ("kc_checked_extern", (), u64),
     ):
         function = getattr(library, name)
         function.argtypes, function.restype = types, result

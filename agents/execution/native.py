@@ -6,7 +6,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kc.agents.execution import library
 from kc.agents.execution.calls import Call, Checks, Fault, Outcome
@@ -36,29 +36,19 @@ def run(text: str, level: str, calls: Sequence[Call], checks: Checks) -> Iterato
         yield program.call(call)
 
 
-class Program:
-    """A module (changed) compiled once, to be called often. ``signature``: what its values are, if not what it says."""
+class Runner:
+    """Machine code that is called on watched buffers: ``_entry`` is a function of what ``pointers`` gives."""
 
-    def __init__(self, module: ir.Module, level: str, checks: Checks, signature: Signature | None = None):
-        from kc.agents.execution.lowering import lower
-        from kc.bindings import execution_engine
+    _entry: int | None
 
-        self.level, self.checks = level, checks
-        self.signature = signature or Signature.of(module, checks.roles)
+    def __init__(self, level: str, checks: Checks, signature: Signature):
+        self.level, self.checks, self.signature = level, checks, signature
         self.library = library.load()
-        self.sites = lower(module, level, instrument=checks.instrument, order=checks.order)
-        check_symbols(module)
-        self._watch = Watch(self.library, self.sites, checks.findings) if checks.instrument else None
-        ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)
-        try:
-            self._engine = execution_engine.ExecutionEngine(
-                module, opt_level=1 if checks.instrument else 2, shared_libs=[str(library.path())]
-            )
-            self._entry = self._engine.raw_lookup("main" if level == "llvm" else "_mlir_ciface_main")
-        except RuntimeError as error:
-            raise ExecutionError("compile", f"no machine code: {error}") from None
-        if not self._entry:
-            raise ExecutionError("compile", "no machine code: a symbol is missing")
+        self._watch: Watch | None = None
+
+    def pointers(self, frame: Frame) -> Any:
+        """The arguments of one call."""
+        raise NotImplementedError
 
     def call(self, call: Call) -> Outcome:
         """Call ``@main`` once."""
@@ -69,7 +59,7 @@ class Program:
             self._watch.begin(frame)
         frame.protect()
         started = time.process_time()
-        pointers = frame.expanded() if self.level == "llvm" else frame.pointers()
+        pointers = self.pointers(frame)
         self.library.kc_checked_call(self._entry, pointers, self.checks.seconds, ctypes.byref(report))
         seconds = time.process_time() - started
         frame.unprotect()
@@ -98,6 +88,8 @@ class Program:
             return Fault("allocation", message)
         if report.code == library.CHECK:
             return Fault("abort", message)
+        if report.code == library.CONVENTION:
+            return Fault("convention", message)
         number = signal.Signals(report.signal).name
         if report.stack:
             return Fault("stack", "the stack has no more room")
@@ -117,6 +109,38 @@ class Program:
         if allocation >= 0:
             return Fault("bounds", f"{verb} beside the allocation number {allocation}")
         return Fault("memory", f"{verb} address {report.address:#x}, which is nobody's ({number})")
+
+
+class Program(Runner):
+    """A module (changed) compiled once, to be called often. ``signature``: what its values are, if not what it says."""
+
+    def __init__(self, module: ir.Module, level: str, checks: Checks, signature: Signature | None = None):
+        from kc.agents.execution.lowering import lower
+        from kc.bindings import execution_engine
+
+        super().__init__(level, checks, signature or Signature.of(module, checks.roles))
+        self.sites = lower(module, level, instrument=checks.instrument, order=checks.order)
+        check_symbols(module)
+        self._watch = Watch(self.library, self.sites, checks.findings) if checks.instrument else None
+        ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)
+        try:
+            self._engine = execution_engine.ExecutionEngine(
+                module, opt_level=1 if checks.instrument else 2, shared_libs=[str(library.path())]
+            )
+            self._entry = self._engine.raw_lookup("main" if level == "llvm" else "_mlir_ciface_main")
+        except RuntimeError as error:
+            raise ExecutionError("compile", f"no machine code: {error}") from None
+        if not self._entry:
+            raise ExecutionError("compile", "no machine code: a symbol is missing")
+
+    def pointers(self, frame: Frame) -> Any:
+        """What the packed interface of ``@main`` takes."""
+        return frame.expanded() if self.level == "llvm" else frame.pointers()
+
+
+def is_known(name: str) -> bool:
+    """Whether code under test may call the function ``name``."""
+    return _KNOWN.match(name) is not None
 
 
 def check_symbols(module: ir.Module) -> None:

@@ -12,7 +12,8 @@ def run(
 ) -> Iterator[Outcome]:
     """Compile ``module_text``, which stands at ``level``, and make each call; one outcome per call, in order.
 
-    Raises ExecutionError when the module cannot be run at all, InputError when it does not parse.
+    At level asm the text is that of a ``machine_code.Code``. Raises ExecutionError when the module cannot be run at
+    all, InputError when it does not parse.
     """
     checks = checks or Checks()
     if level == "stablehlo":
@@ -23,10 +24,14 @@ def run(
         from kc.agents.execution import native
 
         return native.run(module_text, level, calls, checks)
+    if level == "asm":
+        from kc.agents.execution import machine_code
+
+        return machine_code.run(module_text, calls, checks)
     if level == "gpu":
         from kc.agents.execution.grid.run import run as emulate
         from kc.context import make_context, parse_module
 
         return emulate(parse_module(module_text, make_context(), "module"), calls, checks)
     raise ExecutionError("unsupported", f"no executor for level '{level}' and target '{target}'; there are stablehlo, "
-                         "linalg, loops, gpu and llvm")
+                         "linalg, loops, gpu, llvm and asm")

@@ -134,6 +134,15 @@ def host_objects(
     return _generate("object", parts, triple, cpu, features, reloc)
 
 
+def module_asm(assembly: str) -> str:
+    """LLVM IR of a module that is nothing but ``assembly`` (text for the host's kind of machine)."""
+    kept = frozenset(range(32, 127)) - frozenset(b'"\\')
+    return "\n".join(
+        'module asm "' + "".join(chr(b) if b in kept else f"\\{b:02X}" for b in line.encode()) + '"'
+        for line in assembly.split("\n")
+    )
+
+
 def assembly(
     text: str, *, triple: str = "", cpu: str = "host", features: str = "", opt: str = "O3", reloc: str = "pic"
 ) -> str:

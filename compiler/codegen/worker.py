@@ -46,6 +46,7 @@ def _llvm() -> Any:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()  # for assembly in modules
     return llvm
 
 
