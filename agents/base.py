@@ -49,7 +49,8 @@ class Agent:
 
     ``name`` and ``version`` are part of the ledger's key: change ``version`` when answers change. ``levels``: where it
     wants to be asked, each a level (at its own moment: see ``kc.agents.session.hooks``) or a hook point
-    (``before:PHASE``, ``after:PHASE``).
+    (``before:PHASE``, ``after:PHASE``). ``notes``: what a user should know before it is asked, such as what it cannot
+    do here; a compilation shows them.
     """
 
     name: str = ""
@@ -57,6 +58,7 @@ class Agent:
     levels: Sequence[str] = ()
     match: Match = Match()
     budget: Budget = Budget()
+    notes: Sequence[str] = ()
 
     def propose(self, observation: Observation) -> Proposal | None:
         """An answer, or None for no (further) one. Asked again after a rejection, until the budget is used up."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from kc.agents.base import Agent, Budget
 from kc.agents.builtin.evidence import Evidence, history, tuned_ratio
-from kc.agents.builtin.routes import Route, routes
+from kc.agents.builtin.routes import Route, missing, routes, ways
 from kc.agents.builtin.search.bench import Worker, WorkerError
 from kc.agents.protocol import Observation, Proposal, Verdict
 from kc.errors import KcError
@@ -28,10 +28,11 @@ _TRIES = 3
 class RouterAgent(Agent):
     """Leaves a region alone, or proposes a schedule, a library call, other IR or another compiler, with the reason.
 
-    ``use``: the ways allowed (``schedule``, ``library``, ``replace_ir``, ``triton``, ``stablehlo_out``; all when
-    empty). ``delegates``: more agents to ask for proposals, as ``--agent`` names them (an ``llm``, a file of yours).
-    ``seconds``: of a search of schedules. ``leave``: gap to the roofline up to which a region is left alone, and
-    ``least_us``: time of a call below which it is. ``threads``, ``database``: as in ``schedule-search``.
+    ``use``: the ways allowed (``schedule``, ``library``, ``replace_ir``, ``triton``, ``stablehlo_out``; when empty, all
+    for which kc's extras are installed; ``notes`` says which are off, and why). ``delegates``: more agents to ask for
+    proposals, as ``--agent`` names them (an ``llm``, a file of yours). ``seconds``: of a search of schedules.
+    ``leave``: gap to the roofline up to which a region is left alone; ``least_us``: time of a call below which it is.
+    ``threads``, ``database``: as in ``schedule-search``.
     """
 
     use: tuple[str, ...] = ()
@@ -49,6 +50,7 @@ class RouterAgent(Agent):
     def __post_init__(self) -> None:
         from kc.agents.loading import load
 
+        self._ways, self.notes = ways(self.use, self.delegates, self.seconds)
         self.budget = Budget(seconds=86_400.0, candidates=6)
         self._others = [load(name) for name in self.delegates]
         self._ledger = ""
@@ -105,9 +107,9 @@ class RouterAgent(Agent):
                 return
             told: list[str] = []
             ready: dict[str, Proposal | None] = {}
-            for way in routes(observation, evidence, self.use):
+            for way in routes(observation, evidence, self._ways):
                 yield from self._walk(way, observation, evidence, worker, told, ready)
-        yield _keep(f"left alone: {evidence}; {'; '.join(told) or 'no way fits'}")
+        yield _keep(f"left alone: {evidence}; {'; '.join([*told, *self.notes]) or 'no way fits'}")
 
     def _walk(
         self, way: Route, observation: Observation, evidence: Evidence, worker: Worker, told: list[str],
@@ -158,14 +160,14 @@ class RouterAgent(Agent):
         from kc.agents.builtin.schedule_search import ScheduleSearchAgent
 
         own: list[Agent] = []
-        if way == "schedule":
+        if way == "schedule" and (self.seconds <= 0 or not missing(way)):
             own = [ScheduleSearchAgent(seconds=self.seconds, database=self.database, threads=self.threads)]
-        elif way == "library":
+        elif way == "library" and not missing(way):
             own = [LibraryAgent()]
         elif way == "stablehlo_out":
             own = [OtherCompilerAgent()]
         elif way == "replace_ir":
-            own = [make("algebra"), make("patterns")]
+            own = [*([] if missing(way) else [make("algebra")]), make("patterns")]
         return [agent for agent in (*own, *self._others) if observation.level in agent.levels]
 
 

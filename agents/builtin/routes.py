@@ -1,10 +1,14 @@
-"""The ways in which a region can be made faster, what each promises, and who walks it."""
+"""The ways in which a region can be made faster, what each needs and promises."""
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import importlib.util
+from collections.abc import Sequence
 
 from kc.agents.builtin.evidence import Evidence
 from kc.agents.protocol import Observation
+from kc.errors import InputError
 
 #: kind of region -> route -> speed-up that it brings where it fits, as a first guess; evidence replaces it
 PRIORS: dict[str, dict[str, float]] = {
@@ -15,6 +19,16 @@ PRIORS: dict[str, dict[str, float]] = {
     "window": {"schedule": 1.3, "library": 1.3, "replace_ir": 1.1},
     "function": {"replace_ir": 1.2, "stablehlo_out": 1.2},
 }
+#: way -> packages that it needs here, each with the extra of kc that brings it
+NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "schedule": (("optuna", "search"), ("sklearn", "search")),
+    "library": (("scipy", "linalg"),),
+    "replace_ir": (("egglog", "algebra"),),
+    "triton": (("triton", "triton"),),
+    "stablehlo_out": (("jax", "jax"),),
+}
+#: ways on which kc's own agents need that, and others do not
+_OWN = frozenset({"schedule", "library", "replace_ir"})
 #: of kinds that have no schedule
 _OTHER = {"replace_ir": 1.2}
 #: rejections of proposals of one kind for one region after which it is not tried again
@@ -30,6 +44,41 @@ class Route:
     name: str
     expected: float
     why: str
+
+
+def missing(way: str) -> str | None:
+    """What is not installed of what a way needs, and how it is; None when all is there."""
+    absent = [pair for pair in NEEDS[way] if importlib.util.find_spec(pair[0]) is None]
+    if not absent:
+        return None
+    names = " and ".join(f"'{package}'" for package, _ in absent)
+    extras = ",".join(dict.fromkeys(extra for _, extra in absent))
+    return f"{names} {'are' if len(absent) > 1 else 'is'} not installed (pip install 'kc[{extras}]')"
+
+
+def ways(use: Sequence[str], delegates: Sequence[str], seconds: float) -> tuple[tuple[str, ...], list[str]]:
+    """The ways that somebody can walk, of ``use`` or of all; and what to say of the others, and of who is missing.
+
+    ``seconds``: of a search of schedules; without any, nothing but the tuning database is asked. Raises InputError for
+    a way in ``use`` that there is not, or that nobody can walk.
+    """
+    found, notes = [], []
+    for way in use or NEEDS:
+        if way not in NEEDS:
+            near = difflib.get_close_matches(way, NEEDS, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(NEEDS)}"
+            raise InputError(f"agent 'router' knows no way '{way}'; {hint}")
+        why = None if way == "schedule" and seconds <= 0 else missing(way)
+        if way == "triton" and not delegates:
+            why = "none of kc's agents writes Triton: name one that does in 'delegates'" + (f"; {why}" if why else "")
+        if why is None or (way in _OWN and (delegates or way == "replace_ir")):
+            found.append(way)
+        elif use:
+            raise InputError(f"agent 'router' is to use '{way}', and cannot: {why}")
+        if why is not None:
+            who = "'patterns' and the delegates" if way == "replace_ir" else "the delegates"
+            notes.append(f"way '{way}' is " + (f"left to {who}" if way in found else "off") + f": {why}")
+    return tuple(found), notes
 
 
 def routes(observation: Observation, evidence: Evidence, allowed: tuple[str, ...]) -> list[Route]:

@@ -43,7 +43,7 @@ class ScheduleSearchAgent(Agent):
 
         self.budget = Budget(seconds=86_400.0, candidates=3)  # the agent keeps to ``seconds`` by itself
         self._sizes = parse_sizes(self.sizes)
-        uses = {"sklearn": self.model, "optuna": self.sampler == "tpe"}
+        uses = {"optuna": True, "sklearn": self.model}
         #: packages that a search needs, each with the extra of kc that brings it
         self.needs = tuple((package, "search") for package in uses if self.seconds > 0 and uses[package])
         #: regions that were searched -> proposals that are left, the best first

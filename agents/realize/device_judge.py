@@ -51,7 +51,7 @@ class DeviceJudge:
                 return Verdict(False, "parse", "parse.message", str(error))
             except RealizeError as error:
                 return Verdict(False, cast(Gate, error.gate), error.reason, str(error))
-            if made.needs == "cpu" and made.runs == "mlir":
+            if made.needs == "cpu":
                 from kc.agents.gates.judge import judge
 
                 return judge(original, proposal, level=level, target=target, **how)
@@ -78,32 +78,3 @@ class DeviceJudge:
 
 def _unjudged(message: str) -> Verdict:
     return Verdict(False, "resource", "resource.device", message)
-
-
-def judge_here(original: str, proposal: Proposal, *, level: str, target: str, timing: bool = False) -> Verdict:
-    """The verdict on a proposal that this machine runs, but only in kc's own artifacts: a library, another compiler."""
-    import tempfile
-
-    from kc.agents.contract import Contract
-    from kc.agents.realize.region import parse_source
-    from kc.agents.realize.there import judge
-    from kc.errors import KcError
-
-    source = parse_source(original)
-    contract = Contract.of(source.function)
-    for assumption in proposal.assumes:
-        if not contract.grants(assumption):
-            message = f"'{assumption}' is assumed, and not granted by the contract"
-            return Verdict(False, "assumptions", "assumptions.undeclared", message)
-    with tempfile.TemporaryDirectory(prefix="kc-here-") as folder:
-        try:
-            place = pack(original, proposal, folder, level, target)
-        except ProtocolError as error:
-            return Verdict(False, "parse", "parse.message", str(error))
-        except RealizeError as error:
-            return Verdict(False, cast(Gate, error.gate), error.reason, str(error))
-        except KcError as error:
-            return Verdict(False, "resource", "resource.unsupported", str(error)[:2000])
-        data = judge(place, timing=timing)
-    fields = {"accepted", "gate", "reason", "message", "witness", "errors", "timing", "runs"}
-    return Verdict.from_json({k: v for k, v in data.items() if k in fields})

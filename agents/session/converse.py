@@ -109,16 +109,12 @@ class Conversations:
 
 
 def gates(original: str, proposal: Proposal, **how: Any) -> Verdict:
-    """kc's gates, where they can judge ``proposal``: on another machine, here, or in a process of their own."""
+    """kc's gates, where they can judge ``proposal``: on another machine or here."""
     folder = os.environ.get("KC_PACKS")
     if folder:  # verdicts about what this machine cannot run come from another one
         from kc.agents.realize import DeviceJudge
 
         return DeviceJudge(folder)(original, proposal, **how)
-    if proposal.kind in ("library", "stablehlo_out") and how["target"].partition(":")[0] == "cpu":
-        from kc.agents.realize.device_judge import judge_here
-
-        return judge_here(original, proposal, level=how["level"], target=how["target"], timing=how["timing"])
     from kc.agents.gates.judge import judge
 
     return judge(original, proposal, **how)

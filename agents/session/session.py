@@ -77,6 +77,8 @@ class Session:
         alone = frozenset({moment} if moment else ())
         self.stands = [Stand(agent, alone) if alone else self._stand(agent, phases) for agent in agents]
         for stand in self.stands:
+            if not self._frozen:
+                self.remarks += [f"agent '{stand.agent.name}': {note}" for note in stand.agent.notes]
             if self.ledger.path and not self._frozen and hasattr(stand.agent, "beside"):
                 stand.agent.beside(str(self.ledger.path))
         self._points = frozenset(point for stand in self.stands for point in stand.points)

@@ -319,6 +319,27 @@ def test_a_model_repairs_its_proposal_and_the_talk_is_kept(tmp_path: Path, monke
     np.testing.assert_array_equal(exe(np.ones(5, np.float32), np.zeros(5, np.float32))[0], np.ones(5, np.float32))
 
 
+def test_the_router_says_at_once_which_ways_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, gone = importlib.util.find_spec, ["triton", "jax", "egglog", "sklearn"]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name in gone else real(name, *a))
+    notes = "\n".join(make("router").notes)
+    assert "way 'stablehlo_out' is off: 'jax' is not installed (pip install 'kc[jax]')" in notes
+    assert "way 'schedule' is off: 'sklearn' is not installed (pip install 'kc[search]')" in notes
+    assert "way 'replace_ir' is left to 'patterns' and the delegates: 'egglog'" in notes
+    assert "way 'triton' is off: none of kc's agents writes Triton" in notes and "kc[triton]" in notes
+    assert "library" not in notes
+    exe = kc.compile(ROWS, agents=["router{least_us=1000000 threads=1}"])
+    assert [r for r in exe.session.remarks if r.startswith("agent 'router': way 'stablehlo_out' is off")]
+    with pytest.raises(InputError, match=r"'stablehlo_out', and cannot.*kc\[jax\]"):
+        make("router{use=stablehlo_out}")
+    with pytest.raises(InputError, match=r"did you mean 'schedule'\?"):
+        make("router{use=schedules}")
+    assert "left to the delegates" in "\n".join(make("router{use=schedule delegates=patterns}").notes)
+    assert make("router{use=schedule seconds=0}").notes == []
+    gone.clear()
+    assert [n.split("'")[1] for n in make("router").notes] == ["triton"]
+
+
 def test_the_router_says_why_it_leaves_a_region(tmp_path: Path) -> None:
     exe = kc.compile(ROWS, agents=["router{least_us=1000000 threads=1}"], ledger=tmp_path / "l.jsonl")
     (decision,) = exe.session.decisions
