@@ -43,10 +43,14 @@ class SpecialisingExecutable(Executable):
         return dict(self._made)
 
     def specialise(self, shapes: Sequence[Sequence[int]]) -> Executable:
-        """The executable for arguments of these shapes; raises CompileError when the program does not allow them."""
+        """The executable for arguments of these shapes.
+
+        Raises ArgumentError or CompileError when the program does not allow them.
+        """
         key = tuple(tuple(int(n) for n in shape) for shape in shapes)
         found = self._made.get(key)
         if not isinstance(found, Executable):
+            self._check(key)
             found = self._made[key] = self._compile_for(key)
             _log.info("compiled for argument shapes %s", _text(key))
         return found
@@ -58,6 +62,14 @@ class SpecialisingExecutable(Executable):
         if found is None:
             found = self._new(key)
         return found(*arrays) if isinstance(found, Executable) else super().__call__(*arrays)
+
+    def _check(self, key: Shapes) -> None:
+        """Hold shapes to what the program says of its sizes: a program for these alone has no names to check."""
+        from kc.runtime.signature import read_entry
+
+        signature = read_entry(self.entry, self.manifest["entries"][self.entry], len(self.manifest["params"]))
+        if (signature.bounds or signature.conditions) and len(key) == len(signature.inputs):
+            signature.check_shapes(key)
 
     def _new(self, key: Shapes) -> Executable | str:
         if sum(isinstance(made, Executable) for made in self._made.values()) >= self._limit:

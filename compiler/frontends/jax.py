@@ -228,24 +228,15 @@ def jit(
 
 
 def _named_dims(traced: Traced) -> ir.Module:
-    """The module with ``kc.dims`` on its arguments: JAX's names where an extent is a plain symbol or a number.
-
-    An argument with a computed extent (``2*b``) is left to ``kc-convert-stablehlo-dynamic-shapes``.
-    """
-    from kc.bindings import ir
+    """The module with JAX's names of its extents in ``kc.dims``, and what JAX asserts of them (see ``_jax_sizes``)."""
     from kc.frontends import stablehlo
+    from kc.frontends._jax_sizes import plain
+    from kc.frontends._sizes import Sizes, write
 
     module = stablehlo.load(traced.source)
-    with module.context:
-        main = next(f.operation for f in module.body.operations if str(f.operation.attributes["sym_name"]) == '"main"')
-        old = ir.ArrayAttr(main.attributes["arg_attrs"]) if "arg_attrs" in main.attributes else None
-        new = []
-        for number, dims in enumerate(traced.dims):
-            entries = {} if old is None else {a.name: a.attr for a in ir.DictAttr(old[number])}
-            if all(d.isidentifier() or d.isdigit() for d in dims) and not all(d.isdigit() for d in dims):
-                entries["kc.dims"] = ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims])
-            new.append(ir.DictAttr.get(entries))
-        main.attributes["arg_attrs"] = ir.ArrayAttr.get(new)
+    main = next(f.operation for f in module.body.operations if str(f.operation.attributes["sym_name"]) == '"main"')
+    texts = {(n, axis): plain(text) for n, dims in enumerate(traced.dims) for axis, text in enumerate(dims)}
+    write(main, Sizes(), texts)
     return module
 
 

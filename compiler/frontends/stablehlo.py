@@ -73,6 +73,10 @@ def load(
     _check_resources(module)
     _check_entry(module, entry)
     _check_calls(module)
+    if "jax.uses_shape_polymorphism" in module.operation.attributes:
+        from kc.frontends._jax_sizes import name_sizes
+
+        name_sizes(module, entry)
     return module
 
 

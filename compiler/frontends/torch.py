@@ -1,7 +1,8 @@
 """The PyTorch front end: exported programs and FX graphs to modules at the torch level.
 
 Weights and buffers become function arguments marked ``kc.param`` and travel beside the module as arrays; they are never
-literals in the IR. Dynamic dimensions stay dynamic: the symbols of ``torch.export`` go along as ``kc.dims``.
+literals in the IR. Dynamic dimensions stay dynamic: their names, ranges and conditions (``torch.export.Dim``) go along
+as ``kc.dims``, ``kc.sizes`` and ``kc.facts``.
 """
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from kc.bindings import ir
 from kc.errors import InputError, UnsupportedError
-from kc.frontends import Loaded, fx_graph, torch_decompositions
+from kc.frontends import Loaded, fx_graph, torch_decompositions, torch_sizes
+from kc.frontends._sizes import Sizes
 from kc.params import ParamTable
 
 
@@ -81,6 +83,7 @@ def load(program: torch.export.ExportedProgram, entry: str = "main") -> TorchPro
 
     Raises UnsupportedError for inputs that are not tensors and for what the importer does not know.
     """
+    told = torch_sizes.of_program(program)
     with torch.no_grad(), _plain_modules():
         program = program.run_decompositions(torch_decompositions.table())
     signature = program.graph_signature
@@ -112,7 +115,7 @@ def load(program: torch.export.ExportedProgram, entry: str = "main") -> TorchPro
     plan.inputs = [by_position[p] for p in plan.inputs if p in by_position]
 
     result = TorchProgram(
-        import_graph(graph, entry, len(plan.inputs)), [tensor for _, tensor in bound], plan,
+        import_graph(graph, entry, len(plan.inputs), told), [tensor for _, tensor in bound], plan,
         in_spec=program.call_spec.in_spec, out_spec=program.call_spec.out_spec,
     )
     result.constants = constants
@@ -161,8 +164,13 @@ def loaded_graph(graph: torch.fx.Graph, inputs: int, entry: str = "main") -> Loa
     return Loaded(import_graph(graph, entry, inputs), "torch")
 
 
-def import_graph(graph: torch.fx.Graph, entry: str, inputs: int) -> ir.Module:
-    """A prepared graph as a module; arguments from position ``inputs`` on are marked as parameters."""
+def import_graph(
+    graph: torch.fx.Graph, entry: str, inputs: int, told: tuple[Sizes, dict[str, str]] | None = None
+) -> ir.Module:
+    """A prepared graph as a module; arguments from position ``inputs`` on are marked as parameters.
+
+    ``told``: what is known of its sizes, and names of its symbols.
+    """
     from kc.bindings import fx_importer
     from kc.context import make_context
 
@@ -181,8 +189,12 @@ def import_graph(graph: torch.fx.Graph, entry: str, inputs: int) -> ir.Module:
     function = functions[entry].operation
     attributes = []
     inputs_unsigned, results_unsigned = fx_graph.unsigned(graph)
+    sizes, names = (Sizes(), {}) if told is None else told
+    extents = [[torch_sizes.renamed(text, names) for text in texts] for texts in fx_graph.symbols(graph)]
+    sizes.take([text for texts in extents for text in texts])
+    extents = [sizes.dims(texts) for texts in extents]
     with context:
-        for index, dims in enumerate(fx_graph.symbols(graph)):
+        for index, dims in enumerate(extents):
             entry_attributes: dict[str, ir.Attribute] = {
                 "kc.dims": ir.ArrayAttr.get([ir.StringAttr.get(d) for d in dims]), **_dtype(inputs_unsigned[index])
             }
@@ -191,6 +203,8 @@ def import_graph(graph: torch.fx.Graph, entry: str, inputs: int) -> ir.Module:
                 entry_attributes["kc.param"] = number
             attributes.append(ir.DictAttr.get(entry_attributes))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        for key, attribute in sizes.attributes(extents).items():
+            function.attributes[key] = attribute
         results = [ir.DictAttr.get(_dtype(name)) for name in results_unsigned]
         function.attributes["res_attrs"] = ir.ArrayAttr.get(results)
     return module

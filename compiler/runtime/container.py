@@ -11,7 +11,8 @@ The manifest (also what ``Program.from_manifest`` takes), with what may be left 
                                   "param": index into params (default: in order), "scalar": passed by value]}],
                         "results": [{"dtype", "shape", ["scalar"]}],
                         ["symbol": of the machine code ("kc_entry_" + name),
-                         "dims": {symbol: {["min", "max", "multiple"]}}]}},
+                         "dims": {symbol: {["min", "max", "multiple"]}},
+                         "conditions": [{"text", "tree": [operator, tree, tree] | symbol | integer}]]}},
      "objects": [ELF object files],
      ["kernels": [{"name", "module": PTX or cubin file, …}], in the order of kc_gpu_launch's index,
       "params": [{"file", "dtype", "shape"}]]}

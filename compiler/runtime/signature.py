@@ -1,12 +1,14 @@
 """Signatures: what an entry point takes and gives, read from a manifest, and the check of shapes against it.
 
 A dimension is an ``int`` (exactly this), ``None`` (any), or a name (any, but the same wherever the name stands in the
-call). ``dims`` of an entry may bound a name: ``{"B": {"min": 1, "max": 64, "multiple": 8}}``.
+call). ``dims`` of an entry may bound a name: ``{"B": {"min": 1, "max": 64, "multiple": 8}}``. ``conditions`` of an
+entry hold between names: ``[{"text": "N == 4 * M", "tree": ["==", "N", ["*", 4, "M"]]}]``, operators first.
 """
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kc.runtime import dtypes
@@ -45,6 +47,48 @@ class Bounds:
     multiple: int = 1
 
 
+_OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """What must hold between sizes. ``tree``: an integer, a name, or an operator with two trees; ``text`` tells it."""
+
+    text: str
+    tree: Any
+    names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], where: str) -> Condition:
+        """The condition in a manifest. Raises ``LoadError`` when it is malformed."""
+        names: dict[str, None] = {}
+
+        def visit(tree: Any) -> None:
+            if isinstance(tree, str):
+                names[tree] = None
+            elif isinstance(tree, list) and len(tree) == 3 and tree[0] in _OPERATORS:
+                visit(tree[1])
+                visit(tree[2])
+            elif not isinstance(tree, int):
+                raise LoadError(f"manifest: {where}: {tree!r} is no condition on sizes")
+
+        visit(data.get("tree"))
+        return cls(str(data.get("text", data["tree"])), data["tree"], tuple(names))
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """Whether these sizes obey it."""
+        return bool(_value(self.tree, sizes))
+
+
+def _value(tree: Any, sizes: Mapping[str, int]) -> int:
+    if isinstance(tree, list):
+        return _OPERATORS[tree[0]](_value(tree[1], sizes), _value(tree[2], sizes))
+    return sizes[tree] if isinstance(tree, str) else int(tree)
+
+
 @dataclasses.dataclass(frozen=True)
 class Signature:
     """An entry point: all arguments in the order of the machine code, and its results."""
@@ -54,6 +98,7 @@ class Signature:
     args: tuple[Spec, ...]
     results: tuple[Spec, ...]
     bounds: Mapping[str, Bounds] = dataclasses.field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def inputs(self) -> tuple[Spec, ...]:
@@ -86,6 +131,23 @@ class Signature:
                             f"{first[0]} in {describe_argument(first[1], inputs[first[1]])}", index, spec.name
                         )
                     self._check_bounds(dim, size, f"{where}: expected {spec}, got {got}", index, spec.name)
+        if self.conditions:
+            self._check_conditions(bound)
+
+    def _check_conditions(self, bound: Mapping[str, tuple[int, int]]) -> None:
+        """What must hold between the sizes in ``bound``: name → (size, index of the argument that gave it)."""
+        sizes = {name: size for name, (size, _) in bound.items()}
+        for condition in self.conditions:
+            if all(name in sizes for name in condition.names) and not condition.holds(sizes):
+                last = max(condition.names, key=lambda name: bound[name][1])
+                index = bound[last][1]
+                told = ", ".join(
+                    f"'{n}' is {sizes[n]} in {describe_argument(bound[n][1], self.inputs[bound[n][1]])}"
+                    for n in condition.names
+                )
+                spec = self.inputs[index]
+                where = f"{describe_argument(index, spec)}: expected {spec}"
+                raise ArgumentError(f"{where} with {condition.text}; {told}", index, spec.name)
 
     def _check_bounds(self, dim: str, size: int, where: str, index: int, name: str) -> None:
         limits = self.bounds.get(dim)
@@ -135,4 +197,5 @@ def read_entry(name: str, data: Mapping[str, Any], param_count: int) -> Signatur
         for position, result in enumerate(data.get("results", ()))
     )
     bounds = {dim: Bounds(**limits) for dim, limits in data.get("dims", {}).items()}
-    return Signature(name, data.get("symbol", f"kc_entry_{name}"), tuple(args), results, bounds)
+    conditions = tuple(Condition.read(one, f"entry '{name}'") for one in data.get("conditions", ()))
+    return Signature(name, data.get("symbol", f"kc_entry_{name}"), tuple(args), results, bounds, conditions)

@@ -25,7 +25,8 @@ class MarkEntryPoints(Pass):
     An argument with the attribute ``kc.donated`` may be written. What the runtime must know of the signature is
     written down as JSON in ``kc.signature``, because element types and shapes are gone once buffers are LLVM
     structs: dtypes (signs from ``kc.dtype``), shapes (symbols of dynamic extents from ``kc.dims``), which arguments
-    are parameters. ::
+    are parameters. Ranges of symbols (``kc.sizes``) and conditions between them (those in ``kc.facts``) go along: the
+    runtime holds every call to them, since code may rely on them. ::
 
         func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32> {kc.donated})
 
@@ -59,8 +60,9 @@ class MarkEntryPoints(Pass):
                 function.attributes["arg_attrs"] = ir.ArrayAttr.get(marked)
 
 
-def signature(function: ir.Operation) -> dict[str, list[dict[str, Any]]]:
-    """The manifest's description of a function on tensors: ``{"args": […], "results": […]}``.
+def signature(function: ir.Operation) -> dict[str, Any]:
+    """The manifest's description of a function on tensors: ``{"args": […], "results": […]}``, and ``dims`` and
+    ``conditions`` where it tells ranges of sizes (``kc.runtime.signature`` says what these are).
 
     An argument has ``name``, ``dtype``, ``shape`` (an extent is an int, a symbol's name, or None) and ``kind``
     (``input``, or ``param`` with the number in ``param``); a result has ``dtype`` and ``shape``; what travels by
@@ -82,7 +84,29 @@ def signature(function: ir.Operation) -> dict[str, list[dict[str, Any]]]:
         _describe(type_, entries)
         for type_, entries in zip(kind.results, _entries(function, "res_attrs", len(kind.results)), strict=True)
     ]
-    return {"args": args, "results": results}
+    return {"args": args, "results": results, **_limits(function)}
+
+
+#: in a range of sizes: no upper limit
+UNLIMITED = (1 << 63) - 1
+
+
+def _limits(function: ir.Operation) -> dict[str, Any]:
+    """What ``kc.sizes`` and ``kc.facts`` of a function say of sizes, for the runtime."""
+    dims: dict[str, dict[str, int]] = {}
+    if "kc.sizes" in function.attributes:
+        for entry in ir.DictAttr(function.attributes["kc.sizes"]):
+            low, high = ir.DenseI64ArrayAttr(entry.attr)
+            dims[entry.name] = {"min": low, **({"max": high} if high < UNLIMITED else {})}
+    conditions: list[dict[str, Any]] = []
+    if "kc.facts" in function.attributes:
+        from kc.conditions import parse
+
+        for fact in ir.ArrayAttr(function.attributes["kc.facts"]):
+            condition = parse(ir.StringAttr(fact).value)
+            if condition is not None:
+                conditions.append({"text": str(condition), "tree": condition.to_json()})
+    return {**({"dims": dims} if dims else {}), **({"conditions": conditions} if conditions else {})}
 
 
 def _entries(function: ir.Operation, name: str, count: int) -> list[dict[str, Any]]:
