@@ -210,13 +210,16 @@ def compile_loaded(
         agents, phases, loaded.module, target=chosen, options=options, entry=entry, ledger=ledger, mode=ledger_mode,
         timing=timing,
     )  # fmt: skip
+
+    def again(part: Hook) -> tuple[dict[str, Any], dict[str, bytes]]:
+        module = source.module(loaded.module.context)
+        return descend(module, [part if hook is session else hook for hook in hooks])
+
     with session:
         try:
             made = descend(loaded.module, hooks)
         except CompileError as error:
-            if not session.withdraw(error):
-                raise
-            made = descend(source.module(loaded.module.context), [hook for hook in hooks if hook is not session])
+            made = session.recover(error, again)
         session.finish()
         session.into(*made)
     source.hooks = lambda: [session.again() if hook == session else hook for hook in hooks]

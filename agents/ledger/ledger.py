@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: ``ask``: agents are asked about every region; ``replay``: what is settled is used, they are asked for the rest;
 #: ``frozen``: only what is settled, no agent is asked, anything else is a LedgerError
 Mode = Literal["ask", "replay", "frozen"]
+#: characters of an error that are kept
+_TOLD = 2000
 MODES: tuple[str, ...] = ("ask", "replay", "frozen")
 
 
@@ -197,6 +199,18 @@ class Ledger:
             ended=dict(ended or {}),
         )  # fmt: skip
         return self.append(made, Region.of(observation))
+
+    def take_back(self, attempt: Attempt, why: Exception) -> Attempt:
+        """Append that kc cannot compile a program with what was accepted: as a rejection of it, which tells the agent,
+        and as what settles the region, which stays as it is; returns the latter."""
+        from kc import __version__
+
+        message = f"kc cannot compile the program with it: {why}"[:_TOLD]
+        verdict = Verdict(False, "verify", "verify.compile", message).to_json()
+        new: dict[str, Any] = {"kc": __version__, "gates": stale.gates_revision(), "machine": machine(), "time": ""}
+        self.append(dataclasses.replace(attempt, verdict=verdict, **new))
+        ended = {"taken_back": str(why)[:_TOLD], "attempt": attempt.hash}
+        return self.append(dataclasses.replace(attempt, proposal=None, verdict=None, ended=ended, **new))
 
     def append(self, attempt: Attempt, region: Region | None = None) -> Attempt:
         """Append an attempt, and the region where the ledger does not know it yet; returns it with its time."""

@@ -87,7 +87,8 @@ class Attempt:
     #: of the draws of the differential test
     seed: int | None = None
     #: what ended the asking: ``candidates`` or ``seconds``, the budget that was used up; ``repeated``: the agent gave a
-    #: proposal again; ``taken_back``: why kc could not compile the program with what was accepted
+    #: proposal again; ``taken_back``: why kc could not compile the program with what was accepted,
+    #: and ``attempt``: the hash of that
     ended: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property

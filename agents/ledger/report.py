@@ -113,7 +113,8 @@ def ended(attempt: Attempt) -> str:
     if "seconds" in why:
         return f"its budget of {why['seconds']:g} seconds is used up"
     if "taken_back" in why:
-        return f"its proposal was taken back: {why['taken_back']}"
+        which = f" {why['attempt'][:12]}" if "attempt" in why else ""
+        return f"its proposal{which} was taken back: {why['taken_back']}"
     return "it gave a rejected proposal again" if why else ""
 
 

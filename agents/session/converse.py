@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kc.agents.ledger import Attempt, Ledger
+from kc.agents.ledger import Attempt, Ledger, why_stale
 from kc.agents.ledger.ledger import substance
 from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
 from kc.agents.session.asking import Lapse, Spent, Stand
@@ -24,7 +24,9 @@ Judge = Callable[..., Verdict]
 class Conversations:
     """What all conversations of a session have in common.
 
-    ``again``: what the ledger holds of an agent is judged again before it is asked. ``timing``: whether an answer must
+    ``again``: the ledger is made use of: an agent is shown what it tried before, and what was accepted by rules that kc
+    has no more is judged again before it is asked. ``reopened``: (identity of a region, agent) for which the former
+    holds in any case. ``timing``: whether an answer must
     also be faster. ``seed``: of the gates' inputs, None for a fresh one each time. ``judge``: None for kc's own gates.
     ``remarks`` takes what went wrong.
     """
@@ -36,6 +38,7 @@ class Conversations:
     seed: int | None
     judge: Judge | None
     remarks: list[str]
+    reopened: set[tuple[str, str]] = dataclasses.field(default_factory=set)
 
     def hold(self, stand: Stand, observation: Observation, tried: list[Attempt]) -> Attempt | None:
         """Ask until something is accepted, the agent has no more or repeats itself, or its budget is used up.
@@ -45,10 +48,13 @@ class Conversations:
         """
         budget: Budget = stand.agent.budget
         about = f"agent '{stand.agent.name}', region '@{observation.name}'"
-        attempts: list[dict[str, Any]] = []
+        earlier = self._earlier(stand, observation)
+        attempts = [{"proposal": a.proposal, "verdict": a.verdict} for a in earlier]
+        known = [substance(a.proposal) for a in earlier if a.proposal]
         stale = self._stale(stand, observation)
         said: list[dict[str, Any]] = []
-        for _ in range(budget.candidates):
+        left = max(budget.candidates - len(earlier), min(1, budget.candidates))
+        while left > 0:
             asked = stale is None
             shown = dataclasses.replace(observation, attempts=tuple(attempts))
             try:
@@ -60,13 +66,15 @@ class Conversations:
                 return self.ledger.record(observation, stand.agent, None, None, ended={"seconds": budget.seconds})
             if proposal is None:
                 return self.ledger.record(observation, stand.agent, None, None)
-            if asked and substance(proposal.to_json()) in said:
+            text = substance(proposal.to_json())
+            if asked and text in said:
                 self.remarks.append(
                     f"{about}: it gave the same proposal again after that was rejected, and is not asked further"
                 )
                 return self.ledger.record(observation, stand.agent, None, None, ended={"repeated": True})
             if asked:
-                said.append(substance(proposal.to_json()))
+                said.append(text)
+            left -= text not in known  # one that does not look at what it tried comes to the end of that first
             seed = secrets.randbits(63) if self.seed is None else self.seed
             try:
                 verdict = self._verdict(observation, proposal, seed)
@@ -82,8 +90,21 @@ class Conversations:
             if verdict.accepted:
                 return attempt
             tried.append(attempt)
-            attempts.append({"proposal": proposal.to_json(), "verdict": verdict.to_json()})
+            if text not in known:
+                attempts.append({"proposal": proposal.to_json(), "verdict": verdict.to_json()})
         return self.ledger.record(observation, stand.agent, None, None, ended={"candidates": budget.candidates})
+
+    def _earlier(self, stand: Stand, observation: Observation) -> list[Attempt]:
+        """What the agent tried for the region in builds before, and in vain, oldest first and each once."""
+        if not self.again and (observation.identity, stand.agent.name) not in self.reopened:
+            return []
+        found: list[Attempt] = []
+        for attempt in self.ledger.attempts(observation.identity, *stand.key):
+            if attempt.outcome != "rejected" or why_stale(attempt) or not attempt.proposal:
+                continue
+            same = substance(attempt.proposal)
+            found = [a for a in found if a.proposal and substance(a.proposal) != same] + [attempt]
+        return found
 
     def _stale(self, stand: Stand, observation: Observation) -> Proposal | None:
         """What was accepted by rules that kc has no more, to be judged again before anybody is asked."""

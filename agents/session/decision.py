@@ -25,6 +25,11 @@ class Decision:
     tried: tuple[Attempt, ...] = ()
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells a decision from others of its session: hook point, region and agent."""
+        return self.at, self.identity, self.agent
+
+    @property
     def accepted(self) -> bool:
         """Whether something else stands in the region's place now."""
         return self.attempt is not None and self.attempt.outcome == "accepted" and not _is_keep(self.attempt)

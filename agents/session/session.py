@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kc.agents.protocol import Observation
     from kc.agents.regions import Region
     from kc.agents.session.converse import Judge
+    from kc.agents.session.recovery import Trial
     from kc.bindings import ir
     from kc.pipelines import Phase
     from kc.pipelines.run import HookPoint
@@ -70,16 +71,18 @@ class Session:
         self._visits: list[Visit] = []
         self._kernels: dict[str, Contract] = {}
         self._kinds: dict[str, str] = {}
-        self._settled: dict[tuple[str, str, str], Attempt] | None = None
-        self._frozen = mode == "frozen"
-        if self._frozen and not agents:
+        #: decisions that are taken over, by ``Decision.key``; ``silent``: nobody is asked about other regions
+        self._settled: dict[tuple[str, str, str], Decision] = {}
+        self._silent = False
+        self.frozen = mode == "frozen"
+        if self.frozen and not agents:
             agents = self._recorded()
         alone = frozenset({moment} if moment else ())
         self.stands = [Stand(agent, alone) if alone else self._stand(agent, phases) for agent in agents]
         for stand in self.stands:
-            if not self._frozen:
+            if not self.frozen:
                 self.remarks += [f"agent '{stand.agent.name}': {note}" for note in stand.agent.notes]
-            if self.ledger.path and not self._frozen and hasattr(stand.agent, "beside"):
+            if self.ledger.path and not self.frozen and hasattr(stand.agent, "beside"):
                 stand.agent.beside(str(self.ledger.path))
         self._points = frozenset(point for stand in self.stands for point in stand.points)
         self._last = f"after:{phases[-1].name}" if phases else ""
@@ -113,7 +116,7 @@ class Session:
 
     def finish(self) -> None:
         """Enter the build into the ledger: the compilation has come to its end."""
-        if not self._frozen and self.stands:
+        if not self.frozen and self.stands:
             agents = [
                 {"name": s.agent.name, "version": s.agent.version, "levels": sorted(s.points)} for s in self.stands
             ]
@@ -133,32 +136,39 @@ class Session:
     def __exit__(self, *error: object) -> None:
         """Let every agent give back what it holds."""
         for stand in self.stands:
-            if not self._frozen:
+            if not self.frozen:
                 self._guarded(stand, stand.asking.close)
 
-    def again(self) -> Session:
-        """A session that does once more what this one did, in the same program, and asks nobody."""
+    def again(self, decisions: Sequence[Decision] | None = None) -> Session:
+        """A session that does what this one did, or only ``decisions``, in the same program, and asks nobody."""
         made = copy.copy(self)
-        made.remarks, made.decisions, made._visits, made._frozen = [], [], [], True
-        made._settled = {(d.at, d.identity, d.agent): d.attempt for d in self.decisions if d.attempt and d.accepted}
+        made.remarks, made.decisions, made._visits, made.frozen, made._silent = [], [], [], True, True
+        chosen = self.decisions if decisions is None else decisions
+        made._settled = {d.key: d for d in chosen if d.accepted}
         return made
 
-    def withdraw(self, why: Exception) -> bool:
-        """Take back what was accepted, because kc cannot compile the program with it; False: nothing to take back.
+    def recover(self, error: CompileError, trial: Trial) -> Any:
+        """See ``kc.agents.session.recovery.recover``."""
+        from kc.agents.session.recovery import recover
 
-        A frozen build takes nothing back: it is to give that very program.
-        """
-        if self._frozen or not self.used:
-            return False
-        for decision in self.decisions:
-            attempt = decision.attempt
-            if attempt is not None and decision.accepted:
-                self.remarks.append(f"agent '{decision.agent}', region '@{decision.region}': taken back: {why}")
-                ended = {"taken_back": str(why)}
-                self.ledger.append(dataclasses.replace(attempt, proposal=None, verdict=None, time="", ended=ended))
+        return recover(self, error, trial)
+
+    def take_back(self, decision: Decision, why: Exception) -> None:
+        """Enter into the ledger that kc cannot compile the program with what was accepted."""
+        assert decision.attempt is not None
+        self.remarks.append(f"agent '{decision.agent}', region '@{decision.region}': taken back: {why}")
+        self.ledger.take_back(decision.attempt, why)
+        self._conversations.reopened.add((decision.identity, decision.agent))
+
+    def restart(self, refused: Sequence[Decision]) -> None:
+        """Be ready to go through the program once more: what was settled stays so, but for what was ``refused``."""
+        gone = {(decision.identity, decision.agent) for decision in refused}
+        kept = [d for d in self.decisions if d.attempt is not None and (d.identity, d.agent) not in gone]
+        self._settled = {decision.key: decision for decision in kept}
         self.decisions.clear()
         self._visits.clear()
-        return True
+        self._kernels.clear()
+        self._kinds.clear()
 
     @property
     def used(self) -> list[Attempt]:
@@ -171,12 +181,14 @@ class Session:
         observation = self._observe(region, at)
         if observation is None:
             return
-        if self._settled is not None:
-            again = self._settled.get((at, observation.identity, stand.agent.name))
-            if again is not None:
-                self._settle(stand, region, observation, again, from_ledger=True)
+        again = self._settled.get((at, observation.identity, stand.agent.name))
+        if again is not None:
+            assert again.attempt is not None
+            self._settle(stand, region, observation, again.attempt, again.tried, again.from_ledger)
             return
-        if self._frozen:
+        if self._silent:
+            return
+        if self.frozen:
             settled = self.ledger.require(observation.identity, *stand.key, name=region.name, level=region.level, at=at)
             if settled is not None:
                 self._settle(stand, region, observation, settled, from_ledger=True)
@@ -215,11 +227,10 @@ class Session:
             try:
                 place(region, observation, proposal, self.target, stand.agent.name)
             except (InputError, CompileError) as error:
-                if self._frozen:
+                if self.frozen:
                     raise
                 self.remarks.append(f"agent '{stand.agent.name}', region '@{region.name}': {error}")
-                ended = {"taken_back": str(error)}  # for a frozen build: it stays
-                attempt = self.ledger.record(observation, stand.agent, None, None, ended=ended)
+                attempt = self.ledger.take_back(attempt, error)
         self._visit(stand, observation, attempt)
         if from_ledger:
             known = self.ledger.attempts(observation.identity, *stand.key)

@@ -127,13 +127,13 @@ def test_budgets_that_are_used_up_are_told_apart(verdicts: list[Verdict], tmp_pa
     assert (decision.attempt.outcome, decision.attempt.ended) == ("stopped", {"candidates": 2})
     told = "\n".join(report.explain(Ledger(path).entries()))
     assert "swap 1 was asked no further: its budget of 2 proposals is used up" in told and "no proposal" not in told
-    for candidates, asked in ((2, 0), (1, 0), (8, 3), (8, 0)):
+    for candidates, asked in ((2, 0), (1, 0), (8, 1), (8, 0)):  # shown what it tried, it has no more
         agent = Swap(budget=Budget(candidates=candidates))
         kc.compile(TANH, agents=[agent], ledger=path, ledger_mode="replay")
         assert len(agent.seen) == asked
     assert Ledger(path).entries()[-1].outcome == "declined"
     frozen = kc.compile(TANH, ledger=path, ledger_mode="frozen")
-    assert is_tanh(frozen) and "4 proposals of 'swap' rejected" in str(frozen.session.decisions[0])
+    assert is_tanh(frozen) and "2 proposals of 'swap' rejected" in str(frozen.session.decisions[0])
 
 
 def test_used_up_seconds_settle_nothing_for_a_replay(verdicts: list[Verdict], tmp_path: Path) -> None:
@@ -238,22 +238,133 @@ def test_replay_judges_stale_answers_again(
     assert is_tanh(kc.compile(TANH, agents=[asked], ledger=path, ledger_mode="replay")) and asked.seen
 
 
-def test_what_kc_cannot_compile_is_taken_back(verdicts: list[Verdict], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gates let pass only what compiles; should they ever not, the program is compiled without it."""
+def test_a_larger_budget_goes_on_where_the_smaller_one_ended(verdicts: list[Verdict], tmp_path: Path) -> None:
+    """The agent is shown what it tried, with the verdicts, and asked for as many as are left."""
+    path = tmp_path / "agents.jsonl"
+    verdicts[:] = [Verdict(False, "numeric", "numeric.value", f"wrong {n}") for n in range(9)]
+
+    class Numbers(Agent):
+        """Proposes as its number of attempts tells; or, as one that does not look at these, counts by itself."""
+
+        name, levels = "numbers", ("linalg",)
+
+        def __init__(self, candidates: int, counts: bool = False):
+            self.budget, self.counts, self.seen = Budget(candidates=candidates), counts, []
+
+        def propose(self, observation: Observation) -> Proposal | None:
+            number = len(self.seen) if self.counts else len(observation.attempts)
+            self.seen.append([a["verdict"]["message"] for a in observation.attempts])
+            return Proposal("replace_ir", ir=f"{observation.ir}// {number}")
+
+    first = Numbers(2)
+    kc.compile(TANH, agents=[first], ledger=path)
+    assert first.seen == [[], ["wrong 0"]]
+    second = Numbers(4)
+    exe = kc.compile(TANH, agents=[second], ledger=path, ledger_mode="replay")
+    assert second.seen == [["wrong 0", "wrong 1"], ["wrong 0", "wrong 1", "wrong 2"]]
+    (decision,) = exe.session.decisions
+    assert decision.attempt is not None and decision.attempt.ended == {"candidates": 4} and len(decision.tried) == 2
+    third = Numbers(6, counts=True)
+    kc.compile(TANH, agents=[third], ledger=path, ledger_mode="replay")
+    assert [len(seen) for seen in third.seen] == [4, 4, 4, 4, 4, 5]  # four that are known, two that are new
+    asked = Numbers(6)
+    kc.compile(TANH, agents=[asked], ledger=path, ledger_mode="ask")
+    assert asked.seen[0] == []
+
+
+TWO = """
+func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = call @f(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = call @g(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = call @h(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.tanh %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func private @g(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.cosine %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func private @h(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.sine %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+class Three(Agent):
+    """Answers each of the three functions by something else; the one for @g is such as kc cannot compile."""
+
+    name, levels = "three", ("stablehlo",)
+
+    def __init__(self) -> None:
+        self.changes = {"tanh": "negate", "cosine": "sqrt", "sine": "abs"}
+        self.seen: list[tuple[str, list[str]]] = []
+
+    def propose(self, observation: Observation) -> Proposal | None:
+        if observation.name == "main":
+            return None
+        self.seen.append((observation.name, [a["verdict"]["reason"] for a in observation.attempts]))
+        if observation.attempts:
+            return None
+        old = observation.ir.split("stablehlo.")[1].split()[0]
+        return Proposal("replace_ir", ir=observation.ir.replace(f"stablehlo.{old}", f"stablehlo.{self.changes[old]}"))
+
+
+@pytest.fixture
+def no_roots(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A compiler that fails at square roots; how often it was started."""
     from kc.errors import CompileError
     from kc.targets.cpu import CpuTarget
 
-    generate, failed = CpuTarget.generate, []
+    generate, calls = CpuTarget.generate, []
 
-    def once(self: CpuTarget, *parts: Any) -> Any:
-        if not failed:
-            failed.append(True)
+    def fails(self: CpuTarget, module: Any, options: Any) -> Any:
+        calls.append(1)
+        if "sqrt" in str(module):
             raise CompileError("no such instruction")
-        return generate(self, *parts)
+        return generate(self, module, options)
 
-    monkeypatch.setattr(CpuTarget, "generate", once)
-    exe = kc.compile(TANH, agents=[Swap()])
-    assert is_tanh(exe) and "taken back: no such instruction" in exe.session.remarks[0]
+    monkeypatch.setattr(CpuTarget, "generate", fails)
+    return calls
+
+
+def test_only_the_answer_that_kc_cannot_compile_is_taken_back(
+    verdicts: list[Verdict], no_roots: list[int], tmp_path: Path
+) -> None:
+    """Gates let pass only what compiles; should they ever not, the program is compiled without that answer."""
+    path, agent = tmp_path / "agents.jsonl", Three()
+    exe = kc.compile(TWO, agents=[agent], ledger=path)
+    x = np.linspace(0, 1, 8, dtype=np.float32)
+    for got, want in zip(exe(x), (-x, np.cos(x), np.abs(x)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+    assert exe.session.remarks == ["agent 'three', region '@g': taken back: no such instruction"]
+    assert [d.region for d in exe.session.decisions if d.accepted] == ["f", "h"]
+    assert agent.seen == [("f", []), ("g", []), ("h", []), ("g", ["verify.compile"])]
+    assert len(no_roots) == 5  # all, none, the first, the first two, and what remains
+    entries = [a for a in Ledger(path).entries() if a.name == "g"]
+    assert [a.outcome for a in entries] == ["accepted", "rejected", "stopped", "declined"]
+    assert entries[2].ended == {"taken_back": "no such instruction", "attempt": entries[0].hash}
+    assert report.ended(entries[2]) == f"its proposal {entries[0].hash[:12]} was taken back: no such instruction"
+    frozen = kc.compile(TWO, ledger=path, ledger_mode="frozen")
+    assert frozen.files == exe.files and frozen.manifest == exe.manifest
+    replayed = kc.compile(TWO, agents=[Three()], ledger=path, ledger_mode="replay")
+    assert replayed.files == exe.files and not replayed.session.remarks
+
+
+def test_a_program_that_kc_cannot_compile_at_all_keeps_its_answers(
+    verdicts: list[Verdict], no_roots: list[int], tmp_path: Path
+) -> None:
+    from kc.errors import CompileError
+
+    rooted = TWO.replace("call @g(%x)", "call @g(%y)")
+    rooted = rooted.replace("  %1", "  %y = stablehlo.sqrt %x : tensor<8xf32>\n  %1", 1)
+    with pytest.raises(CompileError, match="no such instruction"):
+        kc.compile(rooted, agents=[Three()], ledger=tmp_path / "agents.jsonl")
+    assert "stopped" not in {a.outcome for a in Ledger(tmp_path / "agents.jsonl").entries()}
+    assert len(no_roots) == 2
 
 
 def test_functions_and_hooks(verdicts: list[Verdict]) -> None:
