@@ -75,6 +75,7 @@ REGISTRY: dict[str, str] = {
     "kc-splat-to-fill": "kc.passes.linalg.splat_to_fill:SplatToFill",
     "kc-split-empty-tensors": "kc.passes.loops.split_empty_tensors:SplitEmptyTensors",
     "kc-stablehlo-to-signless": "kc.passes.stablehlo.to_signless:StablehloToSignless",
+    "kc-trace-values": "kc.passes.loops.trace_values:TraceValues",
     "kc-uplift-while": "kc.passes.linalg.uplift_while:UpliftWhile",
     "kc-widen-accumulation": "kc.passes.stablehlo.widen_accumulation:WidenAccumulation",
     "kc-widen-chlo": "kc.passes.stablehlo.widen_chlo:WidenChlo",

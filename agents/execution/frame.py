@@ -142,6 +142,25 @@ class Frame:
                 found.append(buffer.get())
         return tuple(found)
 
+    def areas(self) -> list[tuple[int, tuple[int, ...], tuple[int, ...]] | None]:
+        """Where each of ``results`` lies: address, shape, strides in bytes; None of a scalar that was returned."""
+        found: list[tuple[int, tuple[int, ...], tuple[int, ...]] | None] = []
+        at = 0 if self._result is None else ctypes.addressof(self._result)
+        for kind in self.signature.results:
+            at = -(-at // _alignment(kind)) * _alignment(kind)
+            if kind.form == "scalar":
+                found.append(None)
+            else:
+                rank, item = len(kind.shape), kind.dtype.itemsize
+                words = (ctypes.c_int64 * (3 + 2 * rank)).from_address(at)
+                strides = tuple(stride * item for stride in words[3 + rank :])
+                found.append((words[1] + words[2] * item, tuple(words[3 : 3 + rank]), strides))
+            at += _size(kind)
+        for position, buffer in enumerate(self._buffers):
+            if buffer is not None and writable(self.signature.roles[position]):
+                found.append((buffer.address, buffer.view.shape, buffer.view.strides))
+        return found
+
     def mutated(self) -> tuple[int, ...]:
         """Arguments that may only be read and have changed."""
         return tuple(p for p, b in self.buffers() if p in self._before and b.bytes_of() != self._before[p])

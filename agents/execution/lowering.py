@@ -35,6 +35,7 @@ _PARALLEL = _LOOPS.replace("convert-linalg-to-loops", "convert-linalg-to-paralle
 _INSTRUMENT = "kc-instrument-accesses"
 _INSTRUMENT_FIRST = "kc-instrument-accesses{partial=true}"
 _INSTRUMENT_POINTERS = "kc-instrument-pointers"
+_TRACE = "kc-trace-values"
 _SCALARS = (
     "func.func(convert-vector-to-scf),func.func(math-expand-ops{ops=ctlz}),kc-expand-math{target=cpu},"
     "convert-complex-to-standard"
@@ -51,19 +52,23 @@ _LLVM = (
 )
 
 
-def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Order = "forward") -> list[dict[str, Any]]:
+def lower(
+    module: ir.Module, level: str, *, instrument: bool = False, order: Order = "forward", trace: bool = False
+) -> list[dict[str, Any]]:
     """Take ``module`` (changed in place) from ``level`` to the LLVM dialect; ``@main`` gets its C interface.
 
-    With ``instrument``: the places that instrumented code names, in order (see ``kc-instrument-accesses``). Raises
-    ExecutionError when a pass fails.
+    With ``instrument``: the places that instrumented code names, in order (see ``kc-instrument-accesses``); with
+    ``trace`` it tells of values, too (``kc-trace-values``). Raises ExecutionError when a pass fails.
     """
     from kc.bindings import ir
     from kc.pass_manager import run_pipeline
 
     _prepare(module)
-    loops = _PARALLEL if instrument or order != "forward" else _LOOPS
+    loops = _PARALLEL if (instrument and not trace) or order != "forward" else _LOOPS
     steps = {"linalg": [_BUFFERIZE, "kc-bind-impls", loops], "loops": ["kc-bind-impls", loops], "llvm": []}[level]
-    if instrument and level == "llvm":
+    if trace:
+        steps += [_TRACE, _INSTRUMENT_POINTERS if level == "llvm" else _INSTRUMENT]
+    elif instrument and level == "llvm":
         steps = [_INSTRUMENT_POINTERS]
     elif instrument:
         steps[-1:] = [_INSTRUMENT_FIRST, loops, _INSTRUMENT]
@@ -79,7 +84,8 @@ def lower(module: ir.Module, level: str, *, instrument: bool = False, order: Ord
         try:
             run_pipeline(module, f"builtin.module({step})")
         except KcError as error:
-            kind = "unsupported" if step in (_INSTRUMENT, _INSTRUMENT_FIRST, _INSTRUMENT_POINTERS) else "compile"
+            watching = (_INSTRUMENT, _INSTRUMENT_FIRST, _INSTRUMENT_POINTERS, _TRACE)
+            kind = "unsupported" if step in watching else "compile"
             done = "watched" if kind == "unsupported" else "lowered"
             raise ExecutionError(kind, f"the module cannot be {done}: {error}") from error
         if step == _EMULATE:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kc.agents.gates import diverging
 from kc.agents.gates.compare import plain
 from kc.agents.gates.differential import Failure, Tester
 from kc.agents.gates.inputs import Drawer, Planned
@@ -34,11 +35,16 @@ _AS_FOUND = (
 
 def shrink(failure: Failure, tester: Tester, drawer: Drawer) -> Rejection:
     """The rejection that a failure makes, its counter-example as small as a few rounds of trying make it."""
-    why = failure.planned.why
+    first, why = failure, failure.planned.why
     if failure.reason not in _AS_FOUND and failure.finding is None:
         with contextlib.suppress(InputError):  # the original does not take the smaller calls: what was found stands
             failure = _smaller(failure, tester, drawer)
-    return Rejection(failure.reason, f"{failure.message}; found with {why}", witness(failure))
+    made = Rejection(failure.reason, f"{failure.message}; found with {why}", witness(failure))
+    where = diverging.find(failure, first, tester, drawer)
+    if where is None:
+        return made
+    told = {**(made.witness or {}), "diverging": where.to_json()}
+    return dataclasses.replace(made, message=f"{made.message}; {where}", witness=told, op=where.op)
 
 
 def _smaller(failure: Failure, tester: Tester, drawer: Drawer) -> Failure:

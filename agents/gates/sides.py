@@ -138,6 +138,10 @@ class Sides:
             for p, outcome in zip(planned, outcomes, strict=True)
         ]
 
+    def traced(self) -> tuple[Checks, Checks]:
+        """How the original and the proposal run when each step is recorded."""
+        return self._checks(STEP), self._their_checks(STEP)
+
     def _read(self, answers: Generator[Outcome | sandbox.End, None, None]) -> Answers:
         try:
             for got in answers:
@@ -153,7 +157,8 @@ class Sides:
         checks = dataclasses.replace(self._checks(seconds), instrument=watched)
         if self.form is None:
             return checks
-        return dataclasses.replace(checks, roles=lowered.roles(self.original.reading, self.form), alignments=None)
+        kept = checks.alignments if self.proposal.level == "asm" else None  # the text may rely on them, as its original
+        return dataclasses.replace(checks, roles=lowered.roles(self.original.reading, self.form), alignments=kept)
 
     def _start(
         self, form: Form, calls: Sequence[Call], checks: Checks, step: float, retyped: bool = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kc.bindings import ir
 from kc.diagnostics import location_of
 from kc.pass_base import Pass
+from kc.passes.loops._dataflow import NODE
 from kc.rewrite import replace_op, walk_ops
 
 if TYPE_CHECKING:
@@ -127,7 +128,10 @@ class _Work:
     def _site(self, op: ir.Operation, mode: int, size: int, lanes: int = 1) -> ir.Value:
         where = location_of(op)
         place = f"{where.line}:{where.col}" if where else ""
-        self.sites.append({"op": op.name, "place": place, "mode": mode, "bytes": size, "lanes": lanes})
+        site = {"op": op.name, "place": place, "mode": mode, "bytes": size, "lanes": lanes}
+        if NODE in op.attributes:  # of kc-trace-values
+            site["node"] = ir.IntegerAttr(op.attributes[NODE]).value
+        self.sites.append(site)
         return self._constant(len(self.sites) - 1)
 
     def _call(self, name: str, *operands: ir.Value) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from kc.bindings import ir
 from kc.diagnostics import location_of
+from kc.passes.loops._dataflow import NODE
 from kc.passes.loops._messages import declare
 
 #: attribute of an instrumented module: its sites as JSON, in the order of their numbers
@@ -97,7 +98,10 @@ class Sites:
         """The number of a new site, as a constant."""
         where = location_of(op)
         place = f"{where.line}:{where.col}" if where else ""
-        self.known.append({"op": op.name, "place": place, "mode": mode, "bytes": size, "lanes": lanes})
+        site = {"op": op.name, "place": place, "mode": mode, "bytes": size, "lanes": lanes}
+        if NODE in op.attributes:
+            site["node"] = ir.IntegerAttr(op.attributes[NODE]).value
+        self.known.append(site)
         return i64(len(self.known) - 1)
 
     def write(self, module: ir.Operation) -> None:

@@ -39,6 +39,7 @@ struct Block {
   bool mapped;
   std::vector<uint8_t> state; // per byte, of what an instrumented run touched
   std::vector<Cell> cells;    // per byte, of what parallel loops touched
+  std::vector<uint32_t> writers; // per byte, one more than the event of a trace that wrote it last; 0: none did
 };
 
 // The block that `address` points into or just behind; null if there is none.

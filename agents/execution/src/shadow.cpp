@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "checked.h"
+#include "trace.h"
 
 namespace {
 
@@ -158,6 +158,20 @@ void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t s
     tell(Sort::uninitialised, site, block, offset, size);
   if (shadow.current != 1 && !block->freed)
     races(*block, mode, site, offset, size);
+  if (kc::tracing()) {
+    const Site &known = shadow.sites[static_cast<size_t>(site)];
+    kc::trace_access(mode != Mode::write, mode != Mode::read, site, *block, offset, size,
+                     known.lanes > 1 ? known.bytes : size);
+  }
+}
+
+// `bytes` bytes from one place to another: in a trace by words, so that it is known which byte came from which.
+void copy(int32_t site, uintptr_t target, uintptr_t source, int64_t bytes) {
+  int64_t word = !kc::tracing() ? bytes : bytes % 4 == 0 ? 4 : 1;
+  for (int64_t at = 0; at < bytes; at += word) {
+    touch(Mode::read, site, source, at, word, true);
+    touch(Mode::write, site + 1, target, at, word);
+  }
 }
 
 // What is known of one byte moves with it: a copy of what nobody wrote is no use of it.
@@ -185,6 +199,7 @@ void reset_shadow() {
   shadow = Shadow();
   shadow.sites = std::move(sites);
   shadow.limit = limit;
+  reset_trace();
 }
 
 } // namespace kc
@@ -248,8 +263,7 @@ KC_CHECKED_EXPORT void kc_shadow_touch_masked(int64_t site, uintptr_t address, u
 KC_CHECKED_EXPORT void kc_shadow_bytes(int64_t site, uintptr_t target, uintptr_t source, int64_t bytes) {
   if (bytes <= 0)
     return;
-  touch(Mode::read, static_cast<int32_t>(site), source, 0, bytes, true);
-  touch(Mode::write, static_cast<int32_t>(site) + 1, target, 0, bytes);
+  copy(static_cast<int32_t>(site), target, source, bytes);
   move_state(source, 0, target, 0, bytes);
 }
 

@@ -1,0 +1,138 @@
+"""What is asked of the sandbox, and the answer in words."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from kc.agents.execution.calls import Call, Outcome
+from kc.agents.gates import sandbox
+from kc.agents.gates.inputs import Drawer, Planned
+from kc.agents.gates.sizes import ordinary
+from kc.errors import KcError
+
+if TYPE_CHECKING:
+    from kc.agents.gates.differential import Failure, Tester
+
+#: elements that the arguments of an ordinary call should have, and that a call may have at all
+_FEW, _MOST = 16, 1 << 13
+#: ordinary calls beside the counter-example
+_ORDINARY = 2
+#: CPU seconds of the whole search
+_SECONDS = 4.0
+#: rejections that say themselves where, or of which no value tells
+_WITHOUT = ("resource.", "race.conflict", "race.barrier", "numeric.shape", "numeric.nondeterministic")
+#: rejections for something done beside the results, which a run under watch finds
+_WATCHED = ("aliasing.bounds", "aliasing.read-only", "aliasing.heap")
+
+
+@dataclasses.dataclass(frozen=True)
+class Divergence:
+    """An op of the proposal's text; ``line`` and ``column`` are 0 where they are not known."""
+
+    op: str
+    line: int
+    column: int
+    text: str
+    happened: str = ""
+
+    def __str__(self) -> str:
+        where = f" at line {self.line}:{self.column}" if self.line else ""
+        return f"the first op to diverge is '{self.op}'{where}" + (f", which {self.happened}" if self.happened else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        found: dict[str, Any] = {"op": self.op}
+        if self.line:
+            found.update(line=self.line, column=self.column)
+        return {**found, "text": self.text}
+
+
+def find(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Divergence | None:
+    """The op at which the proposal diverges in ``failure``, which was made of ``first`` by shrinking; None if unknown.
+
+    Whatever goes wrong on the way is no word about the proposal.
+    """
+    with contextlib.suppress(KcError, ValueError, ArithmeticError, LookupError):
+        if failure.finding is not None:
+            return _of_finding(failure.finding)
+        if failure.reason in _WATCHED:
+            return _watched(failure.planned, tester)
+        if failure.difference is not None and not failure.reason.startswith(_WITHOUT):
+            return _searched(failure, first, tester, drawer)
+    return None
+
+
+def _of_finding(finding: dict[str, Any]) -> Divergence | None:
+    """The op that a run under watch names."""
+    if not finding.get("op"):
+        return None
+    line, _, column = str(finding.get("place", "")).rpartition(" ")[2].partition(":")
+    known = line.isdigit() and column.isdigit()
+    return Divergence(finding["op"], int(line) if known else 0, int(column) if known else 0, finding["op"])
+
+
+def _watched(planned: Planned, tester: Tester) -> Divergence | None:
+    """The op that does what no right one does, in one run in which every access is seen."""
+    wants = list(tester.original_outcomes([planned.call]))
+    answers = tester.sides.proposal_outcomes(tester.sides.lowered([planned], wants), watched=True)
+    try:
+        got = next(answers)
+    finally:
+        answers.close()
+    seen = (*got.fatal, *got.beyond) if isinstance(got, Outcome) else ()
+    return _of_finding(seen[0].to_json()) if seen else None
+
+
+def _searched(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Divergence | None:
+    from kc.agents.gates.diverging.task import Side
+
+    difference = failure.difference
+    assert difference is not None
+    planned = _calls(failure.planned, first.planned, drawer)
+    if planned is None:
+        return None
+    calls = [_plain(p.call) for p in planned]
+    mine = calls
+    if tester.sides.form is not None:
+        outcomes = list(tester.original_outcomes(calls))
+        mine = tester.sides.lowered(
+            [dataclasses.replace(p, call=c) for p, c in zip(planned, calls, strict=True)], outcomes
+        )
+    theirs_checks, my_checks = tester.sides.traced()
+    original, proposal = tester.sides.original, tester.sides.proposal
+    messages, end = sandbox.call(
+        "kc.agents.gates.diverging.task:find",
+        Side(original.text, original.level, tuple(calls), theirs_checks),
+        Side(proposal.text, proposal.level, tuple(mine), my_checks),
+        difference.result,
+        difference.index,
+        not tester.policy.exact,
+        tester.policy.zero_sign,
+        limits=sandbox.Limits(step=_SECONDS, first=_SECONDS, wall=10 * _SECONDS),
+    )
+    if end.kind != "ok" or not messages or messages[0] is None:
+        return None
+    return Divergence(*messages[0])
+
+
+def _calls(planned: Planned, first: Planned, drawer: Drawer) -> list[Planned] | None:
+    """Ordinary calls, the counter-example as it was found, and as it is at the end; None if it is too large."""
+    if _elements(planned) > _MOST:
+        return None
+    sizes = ordinary(drawer.shapes, [], drawer.random)
+    fit = [s for s in sizes if _FEW <= drawer.shapes.elements(s) <= _MOST and 0 not in s.values()]
+    chosen = sorted(fit or sizes[:1], key=drawer.shapes.elements)[:_ORDINARY] or [planned.sizes]
+    chosen = [chosen[k % len(chosen)] for k in range(_ORDINARY)]
+    made = [Planned(Call(drawer.arguments(s, "normal", integers="uniform")), s, "ordinary") for s in chosen]
+    kept = [first] if first is not planned and _elements(first) <= _MOST else []
+    return [*made, *kept, planned]
+
+
+def _elements(planned: Planned) -> int:
+    return sum(array.size for array in planned.call.arguments)
+
+
+def _plain(call: Call) -> Call:
+    return dataclasses.replace(call, guard="none", strided=False)
