@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kc.agents.facts import Fact, holds_in_ranges, implied, parse_fact
+from kc.agents.facts import Fact, follows, implied, parse_fact
 from kc.errors import InputError
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Contract:
         )
 
     def grants(self, assumption: str) -> bool:
-        """Whether a proposal may assume this: an allowance, a fact, or what follows from one fact or the sizes."""
+        """Whether a proposal may assume this: an allowance, a fact, or what follows from facts and sizes."""
         if self.allows(assumption):
             return True
         wanted = parse_fact(assumption)
@@ -182,7 +182,7 @@ class Contract:
             given = self.arguments[wanted.argument].range
             return given is not None and given[0] >= (1 if wanted.form == "positive" else 0)
         names = {name for a in self.arguments for name in a.dims} | set(self.sizes)
-        return holds_in_ranges(wanted, {name: self.size_range(name) for name in names})
+        return follows(wanted, self.known, {name: self.size_range(name) for name in names})
 
     def _apart(self, one: int, other: int) -> bool:
         """Whether two arguments never share a buffer: as no ``kc.may_alias`` leads from one to the other."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -53,6 +54,7 @@ class Condition:
         return f"{written(self.left)} {self.compare} {written(self.right)}"
 
 
+@functools.lru_cache(maxsize=1024)
 def parse(text: str) -> Condition | None:
     """The condition that ``text`` states; None where it states something else."""
     if len(text) > _MOST_CHARACTERS or not _ALPHABET.fullmatch(text):

@@ -46,7 +46,7 @@ def _guard(contract: Contract, guard: str | None) -> Rejection | None:
     names = {name for argument in contract.arguments for name in argument.dims}
     for part in guard_parts(guard):
         fact = parse_fact(part)
-        if not fact.dims or fact.form == "other":
+        if not fact.dims or fact.form in ("other", "relation"):
             return Rejection("assumptions.guard", f"guard '{part}' is no condition on sizes such as 'M % 8 == 0'")
         unknown = [name for name in fact.dims if name not in names]
         if unknown:

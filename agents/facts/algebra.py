@@ -1,0 +1,201 @@
+"""What follows for sizes from ranges, divisibility and relations between them: intervals, residues, polynomials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from kc.conditions import Condition, Expr, parse, written
+
+#: both ends inclusive
+Range = tuple[int, int]
+#: (modulus, rest): numbers that leave ``rest`` when divided by ``modulus``; modulus 0: that number, 1: any
+Residue = tuple[int, int]
+#: names of a product, sorted -> factor
+Polynomial = dict[tuple[str, ...], int]
+
+_ANY: Residue = (1, 0)
+
+
+def residue(expr: Expr, known: Mapping[str, Residue]) -> Residue:
+    """What is known of the value of ``expr`` by what is known of its names."""
+    if isinstance(expr, int):
+        return 0, expr
+    if isinstance(expr, str):
+        return known.get(expr, _ANY)
+    op = expr[0]
+    (m, r), (n, s) = residue(expr[1], known), residue(expr[2], known)
+    if op in ("+", "-"):
+        return _reduced(math.gcd(m, n), r + s if op == "+" else r - s)
+    if op == "*":
+        return _reduced(math.gcd(r * n, s * m, m * n), r * s)
+    if n or s <= 0:
+        return _ANY
+    if op == "%":
+        return (0, r % s) if m % s == 0 else _reduced(math.gcd(m, s), r)
+    return _reduced(m // s, r // s) if m % s == 0 and (m == 0 or r % s == 0) else _ANY
+
+
+def _reduced(modulus: int, rest: int) -> Residue:
+    return modulus, rest % modulus if modulus else rest
+
+
+def both(one: Residue, other: Residue) -> Residue:
+    """What is known when two residues are known of one number; the stronger of them where they contradict."""
+    (m, r), (n, s) = one, other
+    if m == 0 or n == 0:
+        return one if m == 0 else other
+    common = math.gcd(m, n)
+    if (r - s) % common:
+        return one
+    whole = m // common * n
+    step = next(k for k in range(n // common) if (r + k * m - s) % n == 0) if n // common <= 1 << 16 else None
+    return (whole, (r + step * m) % whole) if step is not None else max(one, other)
+
+
+def either(one: Residue, other: Residue) -> Residue:
+    """What is known when one of two residues is known of a number."""
+    modulus = math.gcd(one[0], other[0], one[1] - other[1])
+    return _reduced(modulus, one[1])
+
+
+def interval(expr: Expr, ranges: Mapping[str, Range]) -> Range | None:
+    """The range of ``expr`` where its names are in ``ranges``; None where one is not."""
+    if isinstance(expr, int):
+        return expr, expr
+    if isinstance(expr, str):
+        return ranges.get(expr)
+    left, right = interval(expr[1], ranges), interval(expr[2], ranges)
+    if left is None or right is None:
+        return None
+    if expr[0] == "+":
+        return left[0] + right[0], left[1] + right[1]
+    if expr[0] == "-":
+        return left[0] - right[1], left[1] - right[0]
+    if expr[0] == "*":
+        products = [a * b for a in left for b in right]
+        return min(products), max(products)
+    if expr[0] == "//":
+        return (left[0] // right[1], left[1] // right[0]) if right[0] == right[1] > 0 else None
+    if right[0] != right[1] or right[0] <= 0:
+        return None
+    divisor = right[0]
+    whole = left[0] // divisor == left[1] // divisor  # no multiple between the ends
+    return (left[0] % divisor, left[1] % divisor) if whole else (0, divisor - 1)
+
+
+def polynomial(expr: Expr) -> Polynomial:
+    """``expr`` multiplied out; a quotient or rest counts as a name of its own."""
+    if isinstance(expr, int):
+        return {(): expr} if expr else {}
+    if isinstance(expr, str):
+        return {(expr,): 1}
+    if expr[0] in ("//", "%"):
+        return {(f"({written(expr)})",): 1}
+    left, right = polynomial(expr[1]), polynomial(expr[2])
+    made: Polynomial = {}
+    if expr[0] == "*":
+        for one, a in left.items():
+            for other, b in right.items():
+                term = tuple(sorted((*one, *other)))
+                made[term] = made.get(term, 0) + a * b
+    else:
+        made = dict(left)
+        for term, factor in right.items():
+            made[term] = made.get(term, 0) + (factor if expr[0] == "+" else -factor)
+    return {term: factor for term, factor in made.items() if factor}
+
+
+def proves(wanted: Condition, known: Iterable[Condition], ranges: Mapping[str, Range]) -> bool:
+    """Whether ``wanted`` holds for all sizes in ``ranges`` that obey each condition of ``known``.
+
+    True is a proof; False says that none was found.
+    """
+    given = list(known)
+    below = [form for condition in given for form in _nonnegative(condition)]
+    difference = _minus(polynomial(wanted.left), polynomial(wanted.right))
+    rests = residues(given)
+    modulus, rest = residue(("-", wanted.left, wanted.right), rests)
+    if wanted.compare == "!=":
+        if rest if modulus == 0 else rest % modulus:
+            return True
+        one: Polynomial = {(): 1}
+        return _at_least_zero(_minus(difference, one), below, ranges) or _at_least_zero(
+            _minus(_minus({}, difference), one), below, ranges
+        )
+    if wanted.compare == "==":
+        if (modulus, rest) == (0, 0):
+            return True
+        return _at_least_zero(difference, below, ranges) and _at_least_zero(_minus({}, difference), below, ranges)
+    if wanted.compare in ("<", "<="):
+        difference = _minus({}, difference)
+    if wanted.compare in ("<", ">"):
+        difference = _minus(difference, {(): 1})
+    return _at_least_zero(difference, below, ranges)
+
+
+def residues(known: Iterable[Condition]) -> dict[str, Residue]:
+    """What conditions say of the rests of names: ``n % 8 == 3``, ``n == 4 * m``."""
+    given = list(known)
+    found: dict[str, Residue] = {}
+    for _ in range(3):  # a chain of equalities this long
+        for condition in given:
+            if condition.compare != "==":
+                continue
+            for left, right in ((condition.left, condition.right), (condition.right, condition.left)):
+                if isinstance(left, str):
+                    found[left] = both(found.get(left, _ANY), residue(right, found))
+                elif isinstance(left, tuple) and left[0] == "%" and isinstance(left[1], str):
+                    modulus = left[2]  # an integer, as the condition was read
+                    if isinstance(right, int) and 0 <= right < modulus:
+                        found[left[1]] = both(found.get(left[1], _ANY), (modulus, right))
+    return found
+
+
+def _nonnegative(condition: Condition) -> list[Polynomial]:
+    """Polynomials that are not negative where the condition holds."""
+    difference = _minus(polynomial(condition.left), polynomial(condition.right))
+    turned = _minus({}, difference)
+    return {
+        "==": [difference, turned],
+        "!=": [],
+        ">=": [difference],
+        "<=": [turned],
+        ">": [_minus(difference, {(): 1})],
+        "<": [_minus(turned, {(): 1})],
+    }[condition.compare]
+
+
+def _at_least_zero(wanted: Polynomial, below: Iterable[Polynomial], ranges: Mapping[str, Range]) -> bool:
+    """Whether ``wanted`` is not negative: it is some polynomial of ``below``, and something not negative by ranges."""
+    return any(_least(_minus(wanted, known), ranges) >= 0 for known in [{}, *below])
+
+
+def _least(wanted: Polynomial, ranges: Mapping[str, Range]) -> float:
+    """A lower bound by ranges; minus infinity where there is none."""
+    total = 0
+    for term, factor in wanted.items():
+        low, high = 1, 1
+        for name in term:
+            span = _range_of(name, ranges)
+            if span is None:
+                return -math.inf
+            products = [a * b for a in (low, high) for b in span]
+            low, high = min(products), max(products)
+        total += factor * (low if factor > 0 else high)
+    return total
+
+
+def _range_of(name: str, ranges: Mapping[str, Range]) -> Range | None:
+    """The range of a name of a polynomial: of a size, or of a quotient or rest in brackets."""
+    if not name.startswith("("):
+        return ranges.get(name)
+    condition = parse(f"{name} == {name}")
+    return None if condition is None else interval(condition.left, ranges)
+
+
+def _minus(one: Polynomial, other: Polynomial) -> Polynomial:
+    made = dict(one)
+    for term, factor in other.items():
+        made[term] = made.get(term, 0) - factor
+    return {term: factor for term, factor in made.items() if factor}
