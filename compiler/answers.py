@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: on a function: text of the module with its code
 ANSWER = "kc.answer"
+#: on an llvm.func: assembly that defines its symbol, hidden, and takes the place of its body
+ASM = "kc.asm"
 #: on a gpu.module: PTX text that takes the place of its ops, whose kernels are declarations
 PTX = "kc.ptx"
 

@@ -44,6 +44,7 @@ _FAULTS = {
     "arithmetic": "aliasing.abort",
     "abort": "aliasing.abort",
     "barrier": "race.barrier",
+    "convention": "signature.convention",
     "signal": "resource.crash",
 }
 

@@ -6,12 +6,15 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from kc.agents.gates import sandbox, torch_level
+from kc.agents.gates import asm_level, sandbox, torch_level
 from kc.agents.gates.reasons import Rejection
 from kc.agents.protocol import Gate, Proposal, ProtocolError, Verdict
 from kc.errors import InputError
+
+if TYPE_CHECKING:
+    from kc.agents.gates.differential import Form
 
 #: readings of originals that are kept
 _KEPT = 64
@@ -37,9 +40,13 @@ def judge(
     level_named(level)
     from_torch = level == torch_level.LEVEL
     above = original
+    machine = original if level == asm_level.LEVEL else None
     if from_torch:
         original, level = torch_level.original_below(original), torch_level.BELOW
+    elif machine is not None:
+        original, level = asm_level.reference(original, target), asm_level.ABOVE
     trial = _Trial(original, level, target, seed, budget)
+    trial.machine = machine
     trial.read_original()
     try:
         made = proposal if isinstance(proposal, Proposal) else Proposal.from_json(_stripped(proposal))
@@ -61,6 +68,8 @@ class _Trial:
     def __init__(self, original: str, level: str, target: str, seed: int | None, budget: float | None):
         #: whether kc's own road made the text of the proposal
         self.ours = False
+        #: at level asm: the region's text; ``original`` is its reference
+        self.machine: str | None = None
         self.original, self.level, self.target = original, level, target
         self.seed = secrets.randbits(64) if seed is None else seed
         self.budget = budget
@@ -88,12 +97,13 @@ class _Trial:
 
     def run(self, proposal: Proposal, timing: bool) -> Rejection | None:
         """All gates; the first rejection."""
-        from kc.agents.gates.assumptions import guard_parts
         from kc.agents.gates.differential import Form
         from kc.agents.gates.realized import ARTIFACT, realize
 
         if proposal.kind == "keep":
             return None
+        if self.machine is not None:
+            return self.run_machine(self.machine, proposal, timing)
         form = realize(self.original, proposal, self.level, self.target)
         if isinstance(form, Rejection):
             return form
@@ -103,24 +113,37 @@ class _Trial:
         reading = self.static(text, level, proposal)
         if isinstance(reading, Rejection):
             return reading
+        found = self.dynamic(Form(text, level, reading), proposal)
+        return found if found is not None or not timing else self.time(text, level)
+
+    def run_machine(self, region: str, proposal: Proposal, timing: bool) -> Rejection | None:
+        """The gates of machine code."""
         start = time.perf_counter()
+        form = asm_level.form(region, proposal, self.target, self.reading)
+        if isinstance(form, Rejection):
+            return form
+        self.seconds["level"] = time.perf_counter() - start
+        found = self.dynamic(form, proposal)
+        if found is not None or not timing:
+            return found
+        assert proposal.ir is not None
+        return self.time(proposal.ir, asm_level.LEVEL)
+
+    def dynamic(self, form: Form, proposal: Proposal) -> Rejection | None:
+        """The gates that run the proposal."""
+        from kc.agents.gates.assumptions import guard_parts
+        from kc.agents.gates.differential import Form
         from kc.agents.gates.dynamic import Setting, test
 
-        setting = Setting(
-            Form(self.original, self.level, self.reading),
-            Form(text, level, reading),
-            self.target,
-            self.seed,
-            self.budget,
-            tuple(guard_parts(proposal.guard)) if proposal.guard else (),
-        )
-        report = test(setting)
+        start = time.perf_counter()
+        guard = tuple(guard_parts(proposal.guard)) if proposal.guard else ()
+        original = Form(self.original, self.level, self.reading)
+        report = test(Setting(original, form, self.target, self.seed, self.budget, guard))
         self.runs, self.errors = report.runs, report.errors
-        if report.rejection is not None:
-            return report.rejection
-        taken = time.perf_counter() - start
-        self.seconds.update({"race": report.race_seconds, "numeric": taken - report.race_seconds})
-        return self.time(text, level) if timing else None
+        if report.rejection is None:
+            taken = time.perf_counter() - start
+            self.seconds.update({"race": report.race_seconds, "numeric": taken - report.race_seconds})
+        return report.rejection
 
     def run_artifact(self, proposal: Proposal, timing: bool) -> Rejection | None:
         """The gates of a proposal that runs in kc's own artifacts only."""

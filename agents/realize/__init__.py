@@ -22,6 +22,7 @@ _EXPORTS = {
     "pack": "kc.agents.realize.packing:pack",
     "realize": "kc.agents.realize.dispatch:realize",
     "splice": "kc.agents.realize.realized:splice",
+    "splice_assembly": "kc.agents.realize.realized:splice_assembly",
     "splice_ptx": "kc.agents.realize.realized:splice_ptx",
 }
 

@@ -1,4 +1,4 @@
-"""Regions at level ``asm``: the PTX of a device module, answered with edited PTX."""
+"""Regions at level ``asm``: the PTX of a device module, or assembly of a function, answered with edited text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from kc.agents.realize.realized import Realized, RealizeError
 def asm(region: str, proposal: Proposal, target: str) -> Realized:
     """Edited PTX for the device module whose PTX is ``region``: its kernels are started as the old ones are.
 
+    For a CPU see ``x86.answer``.
+
     The same kernels with the same parameters, for no smaller blocks, with no state in device memory that the module
     does not have. Raises RealizeError otherwise, and when ``ptxas`` refuses it.
     """
     from kc.targets import get_target
 
+    if target.partition(":")[0] == "cpu":
+        from kc.agents.realize.x86.answer import answer
+
+        return answer(region, proposal, target)
     if proposal.kind == "keep":
         return Realized("asm", region)
     text = proposal.ir if proposal.kind == "replace_ir" else proposal.source

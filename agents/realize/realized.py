@@ -78,6 +78,17 @@ def splice_ptx(device: ir.Operation, realized: Realized) -> None:
         device.attributes[PTX] = ir.StringAttr.get(realized.ir)
 
 
+def splice_assembly(function: ir.Operation, realized: Realized) -> None:
+    """Give an ``llvm.func`` assembly for its code, under its own symbol; its body stays as the reference."""
+    from kc.agents.realize.x86.lines import renamed
+    from kc.answers import ASM
+    from kc.bindings import ir
+
+    name = ir.StringAttr(function.attributes["sym_name"]).value
+    with function.context:
+        function.attributes[ASM] = ir.StringAttr.get(renamed(realized.ir, "main", name))
+
+
 def _outline(function: ir.Operation) -> ir.Operation:
     """Move the body of a public function into a private one that it calls; returns that."""
     from kc.answers import names_of

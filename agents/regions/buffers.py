@@ -28,7 +28,11 @@ _NO_ACCESS = frozenset({
 })  # fmt: skip
 
 
-class Overlap(InputError):
+class Withheld(InputError):
+    """A region that is shown to nobody, and why."""
+
+
+class Overlap(Withheld):
     """Two arguments of a region may overlap without being one buffer, and one of them is written."""
 
 

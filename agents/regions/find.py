@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kc.agents.regions.launches import KIND as LAUNCH_KIND
 from kc.agents.regions.launches import LAUNCH, inline_launches, outlined
 from kc.agents.regions.symbols import called, symbol
+from kc.answers import ASM
 from kc.bindings import ir
 from kc.errors import InputError
 from kc.rewrite import walk_ops
@@ -57,7 +58,8 @@ def find(module: ir.Module | ir.Operation, level: str, target: Target | None = N
     code, and launches in other host code. At llvm: functions that come from ones on buffers; ``kc.buffers`` on them
     lists the types of these.
 
-    At asm: the device modules of a module at the llvm level, whose text ``target`` makes.
+    At asm, of a module at the llvm level: for an x86-64 CPU the functions that are regions at llvm; for GPUs the device
+    modules, whose text ``target`` makes.
 
     Raises InputError for a level that does not exist.
     """
@@ -74,8 +76,8 @@ def find(module: ir.Module | ir.Operation, level: str, target: Target | None = N
     elif level == "gpu":
         chosen = [f for f in _computing(root) if walk_ops(f, LAUNCH)]
         return [Region(level, symbol(f), kind_of(f), f, module) for f in chosen] + _launches(root)
-    elif level == "llvm":
-        chosen = [f for f in _functions(root, "llvm.func") if _has(f, BUFFERS)]
+    elif level == "llvm" or (level == "asm" and getattr(target, "architecture", "") == "x86_64"):
+        chosen = [f for f in _functions(root, "llvm.func") if _has(f, BUFFERS) and not _has(f, ASM)]
     elif level == "asm":
         devices = [op.operation for op in root.regions[0].blocks[0].operations if op.operation.name == "gpu.module"]
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,12 @@ def observe(
 ) -> Observation:
     """The observation of ``region`` at the moment ``at``. ``kernels``: contracts of the program's kernels on tensors.
 
-    Raises ``kc.agents.regions.buffers.Overlap``.
+    Raises ``kc.agents.regions.buffers.Withheld``.
     """
     from kc.agents.regions import work
 
+    if region.level == "asm" and region.operation.name == "llvm.func":
+        return _of_machine_code(region, at, target, options, kernels)
     if region.level == "asm":
         return Observation(
             level=region.level,
@@ -64,6 +67,24 @@ def observe(
         default=default,
         remarks=remarks,
     )
+
+
+def _of_machine_code(
+    region: Region,
+    at: str,
+    target: Target,
+    options: Mapping[str, Any] | None,
+    kernels: Mapping[str, Contract] | None,
+) -> Observation:
+    """The observation of a function's machine code: what is known of it is known of the function at level llvm."""
+    from kc.agents.regions import assembly
+    from kc.targets.cpu import CpuTarget
+
+    assert isinstance(target, CpuTarget)
+    above = observe(dataclasses.replace(region, level="llvm"), at, target, options, kernels)
+    text = assembly.text_of(above.ir, region.operation, target)
+    known = identity(region.level, text, target.spec, options)
+    return dataclasses.replace(above, level=region.level, identity=known, ir=text, ops=())
 
 
 def ops_of(function: ir.Operation) -> tuple[dict[str, Any], ...]:

@@ -19,7 +19,11 @@ def place(region: Region, observation: Observation, proposal: Proposal, target: 
     if region.level == "asm":
         from kc.agents import realize
 
-        realize.splice_ptx(region.operation, realize.realize(region.text, proposal, "asm", target.spec))
+        if region.operation.name == "llvm.func":
+            realized = realize.realize(observation.ir, proposal, "asm", target.spec)
+            realize.splice_assembly(region.operation, realized)
+        else:
+            realize.splice_ptx(region.operation, realize.realize(region.text, proposal, "asm", target.spec))
         return
     own = proposal.kind == "replace_ir" and proposal.level in (None, region.level) and proposal.guard is None
     if own and proposal.ir is not None:

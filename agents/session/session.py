@@ -87,6 +87,7 @@ class Session:
         self._points = frozenset(point for stand in self.stands for point in stand.points)
         self._last = f"after:{phases[-1].name}" if phases else ""
         self._llvm = any(f"after:{phase.name}" in self._points and phase.end == "llvm" for phase in phases)
+        self._llvm |= hooks.ASM in self._points and target.name == "cpu"
         self._below = any(p == hooks.ASM or p.partition(":")[2] not in _LINALG for p in self._points)
 
     # ------------------------------------------------------------------------------------------- moments
@@ -253,13 +254,13 @@ class Session:
 
     def _observe(self, region: Region, at: str) -> Observation | None:
         """What is shown of a region; None where no contract can tell what it may do."""
-        from kc.agents.regions.buffers import Overlap
+        from kc.agents.regions.buffers import Withheld
         from kc.agents.session import observe
 
         try:
             return observe.observe(region, at, self.target, self.options, self._kernels)
-        except Overlap as overlap:
-            self.remarks.append(f"region '@{region.name}' is not shown to agents: {overlap}")
+        except Withheld as why:
+            self.remarks.append(f"region '@{region.name}' is not shown to agents: {why}")
             return None
 
     def _matches(self, stand: Stand, observation: Observation) -> bool:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from kc.answers import ASM
 from kc.bindings import ir
-from kc.codegen import llvm_ir
+from kc.codegen import emit, llvm_ir
 from kc.codegen.llvm_ir import PREFIX
 
 #: LLVM IR text of one object, in characters, beyond which another is begun
 MOST_TEXT = 1 << 18
 
-_BRIEF, _MAIN, _KERNELS = "brief", "main", "kernels"
+_BRIEF, _MAIN, _KERNELS, _ASM = "brief", "main", "kernels", "asm"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,16 +38,17 @@ def split(module: ir.Module, opt: str) -> list[Unit]:
 
     Only entry points (``kc_entry_…``) are visible outside the program. Kernels that are called from ``main`` are not
     inlined into it: LLVM's passes take time that grows faster than the length of a function. Brief functions are told
-    apart at ``O2`` only: who names another level gets it.
+    apart at ``O2`` only: who names another level gets it. Assembly is a unit by itself: a module that is nothing else.
     """
     said = _kinds(module, opt)  # before the translation: it sets attributes
-    text = _Text(llvm_ir.translate(module.operation))
+    text = _Text(llvm_ir.translate(module.operation), assembly_of(module))
     kinds = text.spread(said)
     pieces = list(_pieces(text, kinds))
     if len(pieces) > 1 and text.shares_state(pieces):
-        pieces = [(_MAIN, list(text.functions))]
+        foreign = [piece for piece in pieces if piece[0] == _ASM]
+        pieces = [(_MAIN, [name for name in text.functions if name not in text.assembly]), *foreign]
     shared = text.shared(pieces)
-    levels = {_BRIEF: "O0", _MAIN: opt, _KERNELS: "codegen-only"}
+    levels = _levels(opt)
     counts: dict[str, int] = {}
     units = []
     for kind, names in pieces:
@@ -63,24 +65,61 @@ def _kinds(module: ir.Module, opt: str) -> dict[str, str | None]:
     for function in llvm_ir.functions(module.operation):
         if not len(function.regions[0].blocks):
             continue
-        kind = None
-        if opt in ("O0", "codegen-only"):
-            kind = _MAIN
-        elif "kc.impl" in function.attributes:
-            kind = _KERNELS
-        elif "kc.brief" in function.attributes and opt == "O2":
-            kind = _BRIEF
-        elif "kc.math" in function.attributes:
-            kind = _KERNELS
-        elif "kc.kernel" in function.attributes:
-            kind = _MAIN
+        kind = _kind(function, opt)
+        if kind == _MAIN and "kc.kernel" in function.attributes and opt not in ("O0", "codegen-only"):
             function.attributes["no_inline"] = no_inline
         kinds[ir.StringAttr(function.attributes["sym_name"]).value] = kind
     return kinds
 
 
+def _kind(function: ir.Operation, opt: str) -> str | None:
+    """The kind of a function; None where the function does not say."""
+    if ASM in function.attributes:
+        return _ASM
+    if opt in ("O0", "codegen-only"):
+        return _MAIN
+    if "kc.impl" in function.attributes:
+        return _KERNELS
+    if "kc.brief" in function.attributes and opt == "O2":
+        return _BRIEF
+    if "kc.math" in function.attributes:
+        return _KERNELS
+    return _MAIN if "kc.kernel" in function.attributes else None
+
+
+def level_of(function: ir.Operation, opt: str) -> str:
+    """The optimisation level at which ``split`` has a function compiled, by itself; ``opt``: that of general code."""
+    return _levels(opt)[_kind(function, opt) or _MAIN]
+
+
+def _levels(opt: str) -> dict[str, str]:
+    return {_BRIEF: "O0", _MAIN: opt, _KERNELS: "codegen-only", _ASM: "codegen-only"}
+
+
+def assembly_of(module: ir.Module) -> dict[str, str]:
+    """The functions of a module whose code is assembly (``kc.answers.ASM``), by name."""
+    return {
+        ir.StringAttr(function.attributes["sym_name"]).value: ir.StringAttr(function.attributes[ASM]).value
+        for function in llvm_ir.functions(module.operation)
+        if ASM in function.attributes
+    }
+
+
+def whole(module: ir.Module) -> str:
+    """LLVM IR text of a whole module, with the assembly that takes the place of functions in it."""
+    assembly = assembly_of(module)
+    text = llvm_ir.translate(module.operation)
+    if not assembly:
+        return text
+    parts = _Text(text, assembly)
+    names = [name for name in parts.functions if name not in assembly]
+    return "\n".join([parts.of(names, set(assembly)), *map(emit.module_asm, assembly.values())])
+
+
 def _pieces(text: _Text, kinds: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
     """Kind and functions of each unit."""
+    for name in text.assembly:
+        yield _ASM, [name]
     for kind in (_BRIEF, _MAIN, _KERNELS):
         names: list[str] = []
         size = 0
@@ -104,7 +143,9 @@ _LINKAGE = re.compile(r"define (?:internal |private |hidden )*")
 class _Text:
     """LLVM IR text taken apart: ``functions`` and ``globals`` by name, and what every unit needs."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, assembly: Mapping[str, str] | None = None):
+        #: code that takes the place of functions, by their names
+        self.assembly = assembly or {}
         self.functions: dict[str, str] = {}
         self._globals: dict[str, str] = {}
         self._declared: dict[str, str] = {}
@@ -117,6 +158,27 @@ class _Text:
         self._outside(text[position:], common)
         self._common = "\n".join(common) + "\n"
         self._references = {name: _names(body) for name, body in self.functions.items()}
+        if self.assembly:
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Forget what only the functions call that assembly takes the place of: it has its own of that."""
+        before = self._reached(self.assembly)
+        self._references.update((name, {}) for name in self.assembly)
+        outside = [name for name in self.functions if name not in before or name.startswith(PREFIX)]
+        for name in before - self._reached([*outside, *self.assembly]):
+            del self.functions[name], self._references[name]
+
+    def _reached(self, roots: Iterable[str]) -> set[str]:
+        """The functions ``roots`` and what they name, and what that names."""
+        found: set[str] = set()
+        stack = list(roots)
+        while stack:
+            name = stack.pop()
+            if name in self.functions and name not in found:
+                found.add(name)
+                stack.extend(self._references[name])
+        return found
 
     def _outside(self, text: str, common: list[str]) -> None:
         for line in text.split("\n"):
@@ -133,6 +195,7 @@ class _Text:
         These belong to scheduled code if that calls them. What LLVM's translation made (the bodies of parallel
         regions) is of the kind of the function that names it.
         """
+        kinds = {name: kind for name, kind in kinds.items() if name in self.functions}
         found = {name: kind for name, kind in kinds.items() if kind}
         self._inherit(found, [name for name, kind in found.items() if kind == _KERNELS])
         for name in kinds:
@@ -182,6 +245,8 @@ class _Text:
 
     def of(self, names: list[str], shared: set[str]) -> str:
         """The text of a unit that defines the functions ``names``: others are declared, entry points are visible."""
+        if len(names) == 1 and names[0] in self.assembly:
+            return emit.module_asm(self.assembly[names[0]])
         inside = set(names)
         own = self._globals_of(names)
         needed: dict[str, None] = {}

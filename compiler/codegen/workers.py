@@ -235,6 +235,8 @@ def generate(header: dict[str, Any], parts: Sequence[tuple[str, str]]) -> list[b
     if len(parts) > 1:  # which of them was it?
         return [generate(header, [part])[0] for part in parts]
     ((text, opt),) = parts
+    if text.startswith("module asm "):  # a person's or an agent's assembly, not LLVM's fault
+        raise _failure(header, reply["error"])
     raise _failure(header, reply["error"], reproducer({**header, "opt": opt}, text))
 
 

@@ -148,10 +148,10 @@ class CpuTarget(Target):
 
     def text(self, module: ir.Module, level: str) -> str:
         """``asm``: assembly; ``llvm-ir``: LLVM IR of the whole module. ``module`` is at the llvm level."""
-        from kc.codegen import llvm_ir, units
+        from kc.codegen import units
 
         if level == "llvm-ir":
-            return llvm_ir.translate(module.operation)
+            return units.whole(module)
         return "\n".join(
             emit.assembly(part.text, triple=self.triple, cpu=self.processor, features=self.all_features, opt=part.opt)
             for part in units.split(module, self.opt)
@@ -161,10 +161,11 @@ class CpuTarget(Target):
         self, lowered: Callable[[str], ir.Module], manifest: Mapping[str, Any], files: Mapping[str, bytes]
     ) -> dict[str, Callable[[], bytes | str]]:
         """LLVM IR, assembly, one relocatable object, a shared library and its C header."""
-        from kc.codegen import llvm_ir, shared_library, support
+        from kc.codegen import shared_library, support, units
 
         def whole() -> bytes:
-            return self._object(llvm_ir.translate(lowered("llvm").operation), self.opt)
+            module = lowered("llvm")  # named: ops do not keep it alive
+            return self._object(units.whole(module), self.opt)
 
         def library() -> bytes:
             objects = [files[name] for name in manifest["objects"]]
