@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kc.agents.gates import convention
 from kc.agents.gates.case import Case, callee, functions, has_body, is_public, main_of, place, symbol, walk
 from kc.agents.gates.effects import has_foreign_effects
 from kc.agents.gates.reasons import Rejection
@@ -148,12 +149,8 @@ _HARMLESS = frozenset(
         "arg_attrs",
         "res_attrs",
         "no_inline",
-        "llvm.emit_c_interface",
-        "linkage",
-        "CConv",
-        "visibility_",
-        "unnamed_addr",
         "dso_local",
+        *convention.DEFAULTS,  # they have a check of their own
     }
 )
 
@@ -171,6 +168,7 @@ def check(case: Case) -> Rejection | None:
         _types(original, proposal, case)
         or _argument_attributes(original, proposal)
         or _function_attributes(case, original)
+        or convention.check(case)
         or _symbols(case)
         or _effects(case)
     )

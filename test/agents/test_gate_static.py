@@ -111,6 +111,9 @@ PRIVATE = "func.func private @{name}(%v: f32) -> f32 {{ return %v : f32 }}"
         (region(arguments="@main(%x: memref<?xf32> {llvm.noalias}, %y: memref<?xf32>)"), "signature.arguments"),
         (region(attributes='attributes {passthrough = ["noinline"]}'), "signature.attributes"),
         (region(more="func.func private @s(%v: f32 {llvm.noundef}) { return }"), "signature.attributes"),
+        (region(attributes="attributes {llvm.emit_c_interface}"), "signature.attributes"),
+        (region(more=PRIVATE.format(name="s").replace("-> f32 {", "-> f32 attributes {llvm.emit_c_interface} {", 1)),
+         "signature.attributes"),
         (region("  vector.print %n : index"), "signature.effects"),
         (region('  cf.assert %t, "no"'.join(["  %t = arith.constant true\n", ""])), "signature.effects"),
         (region().replace("module {", 'module attributes {llvm.data_layout = "e"} {'), "signature.attributes"),
@@ -118,6 +121,46 @@ PRIVATE = "func.func private @{name}(%v: f32) -> f32 {{ return %v : f32 }}"
 )
 def test_signature(text, want):
     assert reason(signature.check(case(text))) == want
+
+
+LOW = """
+llvm.func MAIN(%x: !llvm.ptr, %n: i64) MORE {
+  llvm.call CALL @step(%x) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal STEP(%x: !llvm.ptr) ATTRIBUTES {
+  llvm.return
+}
+"""
+
+
+def low(main="@main", step="@step", call="", more="", attributes=""):
+    text = LOW.replace("MAIN", main).replace("STEP", step).replace("CALL", call)
+    return text.replace("MORE", more).replace("ATTRIBUTES", attributes)
+
+
+@pytest.mark.parametrize(
+    ("proposal", "original", "want"),
+    [
+        (low(), low(), None),
+        (low(step="local_unnamed_addr @step").replace("internal", "private"), low(), None),
+        (low("fastcc @main"), low(), "signature.attributes"),
+        (low("weak @main"), low(), "signature.attributes"),
+        (low("weak @main"), low("weak @main"), None),
+        (low("available_externally @main"), low(), "signature.attributes"),
+        (low("hidden @main"), low(), "signature.attributes"),
+        (low("unnamed_addr @main"), low(), "signature.attributes"),
+        (low(more="attributes {llvm.emit_c_interface}"), low(), "signature.attributes"),
+        (low(more="attributes {llvm.emit_c_interface}"), low(more="attributes {llvm.emit_c_interface}"), None),
+        (low(), low(more="attributes {llvm.emit_c_interface}"), "signature.attributes"),
+        (low(step="fastcc @step", call="fastcc"), low(), "signature.attributes"),
+        (low(call="fastcc"), low(), "signature.attributes"),
+        (low(step="hidden @step"), low(), "signature.attributes"),
+        (low(attributes="attributes {llvm.emit_c_interface}"), low(), "signature.attributes"),
+    ],
+)
+def test_conventions(proposal, original, want):
+    assert reason(signature.check(case(proposal, original, at="llvm"))) == want
 
 
 GRANTED = 'attributes {kc.allow = ["reassoc"], kc.facts = ["N % 8 == 0"], kc.sizes = {N = array<i64: 8, 80>}}'
