@@ -1,7 +1,6 @@
-"""Barriers of blocks and warps, mbarriers, fences."""
+"""Barriers of blocks and warps, fences of memory and of proxies."""
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -50,13 +49,19 @@ def _spaces(node: Node) -> tuple[str, ...]:
 
 @control("nvvm.barrier.arrive")
 def _arrive(warp: Warp, node: Node, mask: Array) -> Steps:
-    raise ExecutionError("unsupported", f"nvvm.barrier.arrive at {node.place} cannot be emulated", node.name)
-    yield ()
+    block_of(warp, node)
+    if warp.whole and len(warp.threads) > WARP:
+        raise NeedWarps
+    which, count = node.operands[:-1], node.operands[-1:]
+    key = int(warp.env[which[0]].max()) if which else 0
+    divergent(warp, node, mask, "barrier")
+    yield ("arrive", key, int(warp.env[count[0]].max()), _ALL, int(mask.sum()), mask.copy())
+    return []
 
 
 def _join_warp(warp: Warp, mask: Array, spaces: tuple[str, ...] = _ALL) -> None:
     for group in warp.by_warp(mask):
-        block_of(warp).clocks.join(warp.threads[group], spaces)
+        block_of(warp).clocks.join(warp.who.threads[group], spaces)
 
 
 @op("nvvm.bar.warp.sync")
@@ -69,98 +74,29 @@ def _sync_warp(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[
 @op("nvvm.memory.barrier", "nvvm.fence.sc.cluster", "llvm.fence")
 def _fence(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
     scope = " ".join(str(v) for v in node.attributes.values())
+    block = block_of(warp, node)
+    if not any(name in scope for name in ("cta", "block", "workgroup", "singlethread", "warp")):
+        for thread in warp.who.threads[mask].tolist():
+            block.clocks.give(thread, block.cluster.barrier.fenced.setdefault(thread, {}))
     if any(name in scope for name in ("cta", "block", "workgroup", "cluster", "singlethread", "warp")):
         return ()  # between blocks it orders nothing
     for lane in np.flatnonzero(mask):
-        block_of(warp, node).clocks.fence(int(warp.threads[lane]))
+        block.clocks.fence(int(warp.who.threads[lane]))
     return ()
 
 
-
-# -------------------------------------------------------------------------------------------------- mbarriers
-
-
-@dataclasses.dataclass
-class MBarrier:
-    """``pending``: arrivals that the phase still waits for, of ``count``; ``clocks``: of those who arrived."""
-
-    count: int
-    pending: int
-    phase: int = 0
-    bytes: int = 0
-    arrived: dict[str, Array] = dataclasses.field(default_factory=dict)
-    released: dict[str, Array] = dataclasses.field(default_factory=dict)
-
-    def settle(self) -> None:
-        """Go on to the next phase when nothing is missing."""
-        if self.pending <= 0 and self.bytes <= 0:
-            self.phase ^= 1
-            self.pending = self.count
-            self.released, self.arrived = self.arrived, {}
-
-
-def _mbarrier(warp: Warp, node: Node, address: int) -> MBarrier:
-    found = block_of(warp, node).barriers.get(address)
-    if found is None:
-        message = f"{node.name} at {node.place} on an mbarrier that was not initialised"
-        raise ExecutionError("unsupported", message, node.name)
-    return found
-
-
-@op("nvvm.mbarrier.init")
-def _init(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
-    addresses, counts = warp.spread(values[0]), warp.spread(values[1])
-    for lane in np.flatnonzero(mask):
-        count = int(counts[lane])
-        block_of(warp, node).barriers[int(addresses[lane])] = MBarrier(count, count)
+@op("nvvm.fence.proxy")
+def _fence_proxy(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
+    a = {name: str(value) for name, value in node.attributes.items()}
+    if "async" not in a["kind"]:
+        raise ExecutionError("unsupported", f"{node.name} of kind {a['kind']} at {node.place} cannot be emulated: only "
+                             "those of the asynchronous proxy", node.name)
+    spaces = (SHARED,) if "shared" in a["kind"] else (GLOBAL,) if "global" in a["kind"] else _ALL
+    block_of(warp, node).clocks.fence_proxy(warp.who.threads[mask], spaces)
     return ()
 
 
-@op("nvvm.mbarrier.arrive", "nvvm.mbarrier.arrive.expect_tx")
-def _mbarrier_arrive(warp: Warp, node: Node, values: list[Any], mask: Array) -> Any:
-    addresses = warp.spread(values[0])
-    clocks = block_of(warp, node).clocks
-    for lane in np.flatnonzero(mask):
-        barrier = _mbarrier(warp, node, int(addresses[lane]))
-        thread = int(warp.threads[lane])
-        for space in _ALL:
-            row = clocks.of[space][thread]
-            seen = barrier.arrived.get(space, row)
-            barrier.arrived[space] = np.maximum(seen, row)
-            clocks.of[space][thread, thread] += 1
-        if node.name.endswith("expect_tx"):
-            barrier.bytes += int(warp.spread(values[1])[lane])
-        barrier.pending -= 1
-        barrier.settle()
-    return np.zeros(1, np.int64) if node.results else ()
-
-
-@control("nvvm.mbarrier.try_wait.parity", "nvvm.mbarrier.test.wait")
-def _try_wait(warp: Warp, node: Node, mask: Array) -> Steps:
-    if len(warp.threads) > WARP:
-        raise NeedWarps
-    addresses, parity = (warp.spread(warp.env[number]) for number in node.operands[:2])
-    block = block_of(warp, node)
-    seen = np.zeros(warp.lanes, np.bool_)
-    first = True
-    while True:
-        for lane in np.flatnonzero(mask & ~seen):
-            barrier = _mbarrier(warp, node, int(addresses[lane]))
-            if barrier.phase != int(parity[lane]) & 1:
-                seen[lane] = True
-                for space, row in barrier.released.items():
-                    block.clocks.of[space][warp.threads[lane]] = np.maximum(
-                        block.clocks.of[space][warp.threads[lane]], row
-                    )
-        if node.results or (seen | ~mask).all():  # a result says whether it is over; without one the op waits
-            break
-        yield ("pause", first)
-        first = False
-    yield ("pause", bool(seen.any()))
-    return seen if node.results else []
-
-
-@op("nvvm.fence.mbarrier.init", "nvvm.setmaxregister", "nvvm.fence.proxy", "nvvm.prefetch", "memref.prefetch",
+@op("nvvm.setmaxregister", "nvvm.prefetch", "memref.prefetch",
     "llvm.intr.assume", "nvvm.breakpoint", "gpu.wait")
 def _nothing(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
     if node.results:

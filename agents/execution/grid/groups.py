@@ -10,7 +10,7 @@ from kc.agents.execution.grid.nodes import Node
 from kc.agents.execution.grid.warp import NeedWarps, Warp
 
 if TYPE_CHECKING:
-    from kc.agents.execution.grid.launch import BlockState
+    from kc.agents.execution.grid.blocks import BlockState
 
 Array = np.ndarray
 WARP = 32

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.memory import Findings, Memory, Region
 from kc.agents.execution.grid.nodes import Node
 from kc.agents.execution.grid.types import GLOBAL, SHARED, Type, type_of
+
+if TYPE_CHECKING:
+    from kc.agents.execution.grid.tensor_maps import TensorMap
 
 
 class Stopped(Exception):
@@ -25,6 +28,8 @@ class Program:
     """A module as nodes: its functions, kernels and globals by name."""
 
     def __init__(self, root: Node):
+        #: whether a kernel has products of warpgroups
+        self.products = _has_products(root)
         self.functions: dict[str, Node] = {}
         self.kernels: dict[tuple[str, str], Node] = {}
         self.globals: dict[str, Node] = {}
@@ -48,6 +53,12 @@ class Program:
             self.globals[node.symbol] = node
 
 
+def _has_products(node: Node) -> bool:
+    if "wgmma" in node.name or "wgmma" in str(node.attributes.get("asm_string", "")):
+        return True
+    return any(_has_products(inner) for region in node.regions for block in region for inner in block.nodes)
+
+
 class Machine:
     """State of one call. ``together``: the warps of a block run side by side."""
 
@@ -61,16 +72,21 @@ class Machine:
         self.heap: set[str] = set()
         self.launches = 0
         self.now: Node | None = None  # the op under way
+        self.tensor_maps: list[TensorMap] = []
         self._globals: dict[str, Region] = {}
         self._until = time.process_time() + checks.seconds
-        self._steps = 0
+        self.steps = 0
 
     def tick(self, node: Node) -> None:
         """One more op; raises Stopped when the time is over."""
         self.now = node
-        self._steps += 1
-        if self._steps % 256 == 0 and time.process_time() > self._until:
+        self.steps += 1
+        if self.steps % 256 == 0 and time.process_time() > self._until:
             raise Stopped("time", f"ran for more than {self.checks.seconds:g} s of CPU time")
+
+    def static_regions(self) -> list[Region]:
+        """Of the globals of the whole program that were used."""
+        return list(self._globals.values())
 
     def function_named(self, name: str) -> Node | None:
         """A function with a body."""
@@ -96,6 +112,8 @@ def make_global(memory: Memory, node: Node, space: str, name: str) -> Region:
     else:
         size = size_of(kind)
     region = memory.allocate(size, name, space)
+    if node.regions and node.regions[0]:
+        _evaluate(node, region)
     value: Any = a.get("initial_value" if node.name == "memref.global" else "value")
     if isinstance(value, np.ndarray):
         raw = to_bytes(np.broadcast_to(value, tuple(int(e or 0) for e in kind.shape))[None])[0]
@@ -104,3 +122,11 @@ def make_global(memory: Memory, node: Node, space: str, name: str) -> Region:
         raise ExecutionError("unsupported", f"the value of @{node.symbol} at {node.place}", node.name)
     region.read_only = "constant" in a
     return region
+
+
+def _evaluate(node: Node, region: Region) -> None:
+    """The value of a global that has a body: zeros only."""
+    first = node.regions[0][0].nodes[0]
+    if first.name != "llvm.mlir.zero":
+        raise ExecutionError("unsupported", f"the value of @{node.symbol} at {node.place}: {first.name}", node.name)
+    region.data[:], region.written[:] = 0, True

@@ -9,7 +9,9 @@ from kc.agents.execution.calls import Finding
 from kc.agents.execution.grid.types import LOCAL, SHARED
 
 if TYPE_CHECKING:
-    from kc.agents.execution.grid.order import Track, Who
+    from kc.agents.execution.grid.blocks import BlockState
+    from kc.agents.execution.grid.order import Who
+    from kc.agents.execution.grid.track import Track
 
 #: regions lie so far apart that an address tells its region, however wrong its offset: offsets of +-2^37 bytes; shared
 #: ones, whose addresses must fit 32 bits, +-2^22
@@ -26,6 +28,8 @@ class Region:
         self.valid: np.ndarray | None = None
         self.read_only = self.freed = False
         self.track: Track | None = None
+        #: the block whose shared memory it is, where other blocks may come by
+        self.owner: BlockState | None = None
         #: how many copies under way will write each byte
         self.arriving: np.ndarray | None = None
 
@@ -73,6 +77,10 @@ class Memory:
             self.peak = max(self.peak, self.live)
         return region
 
+    def move(self, region: Region, offset: int) -> None:
+        """Let a new shared region begin ``offset`` bytes (below 2^18) further on."""
+        region.base += offset
+
     def free(self, region: Region) -> None:
         """End a region."""
         region.freed = True
@@ -94,7 +102,7 @@ class Memory:
     def load(self, who: Who, addresses: np.ndarray, size: int, mask: np.ndarray, atomic: bool = False) -> np.ndarray:
         """``size`` bytes per lane, as (lanes, size); poison for lanes that are off or read nothing valid."""
         out = np.full((len(addresses), size), self.poison, np.uint8)
-        for region, lanes, offsets in self._by_region(who, addresses, size, mask, "reads"):
+        for region, lanes, offsets in self.by_region(who, addresses, size, mask, "reads"):
             places = offsets[:, None] + np.arange(size)
             out[lanes] = region.data[places]
             self._not_arriving(who, region, lanes, offsets, places, "reads")
@@ -110,7 +118,7 @@ class Memory:
     ) -> None:
         """Write (lanes, size) bytes; of lanes that write the same place the last one stays."""
         size = values.shape[1]
-        for region, lanes, offsets in self._by_region(who, addresses, size, mask, "writes"):
+        for region, lanes, offsets in self.by_region(who, addresses, size, mask, "writes"):
             if region.read_only:
                 self._tell("read-only", "writes", who, region, lanes, offsets, size, np.ones(len(lanes), bool),
                            "writes", "which may only be read")
@@ -122,7 +130,7 @@ class Memory:
 
     def start_copy(self, who: Who, addresses: np.ndarray, values: np.ndarray, mask: np.ndarray) -> None:
         """A copy sets out to write (lanes, size) bytes, at any time until ``store_copy``."""
-        for region, lanes, offsets in self._by_region(who, addresses, values.shape[1], mask, "writes"):
+        for region, lanes, offsets in self.by_region(who, addresses, values.shape[1], mask, "writes"):
             places = offsets[:, None] + np.arange(values.shape[1])
             who.writes(region, lanes, places, False, values[lanes])
             if region.arriving is None:
@@ -131,7 +139,7 @@ class Memory:
 
     def store_copy(self, who: Who, addresses: np.ndarray, values: np.ndarray, mask: np.ndarray) -> None:
         """The copy has arrived."""
-        for region, _, offsets in self._by_region(who, addresses, values.shape[1], mask, "writes"):
+        for region, _, offsets in self.by_region(who, addresses, values.shape[1], mask, "writes"):
             assert region.arriving is not None
             np.subtract.at(region.arriving, offsets[:, None] + np.arange(values.shape[1]), 1)
         self.store(who, addresses, values, mask)
@@ -150,7 +158,7 @@ class Memory:
         """As ``load``, of bytes that are only moved: gives which were written, too, and says nothing of the others."""
         out = np.full((len(addresses), size), self.poison, np.uint8)
         written = np.zeros((len(addresses), size), np.bool_)
-        for region, lanes, offsets in self._by_region(who, addresses, size, mask, "reads"):
+        for region, lanes, offsets in self.by_region(who, addresses, size, mask, "reads"):
             places = offsets[:, None] + np.arange(size)
             out[lanes], written[lanes] = region.data[places], region.written[places]
         return out, written
@@ -163,7 +171,7 @@ class Memory:
             if region is not None and 0 <= offset <= region.size - size:
                 region.written[offset : offset + size] = flags
 
-    def _by_region(
+    def by_region(
         self, who: Who, addresses: np.ndarray, size: int, mask: np.ndarray, verb: str
     ) -> list[tuple[Region, np.ndarray, np.ndarray]]:
         """The lanes with a valid place: (region, lanes, offsets); the others are told of."""

@@ -10,7 +10,8 @@ from typing import Any
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 #: op -> generator function of (warp, node, mask), for ops with regions and those that may have to wait
 CONTROL: dict[str, Callable[..., Any]] = {}
-_MODULES = ("assembly", "barriers", "collective", "copies", "matrices", "pointers", "storage", "structured", "vectors")
+_MODULES = ("assembly", "barriers", "bulk", "clusters", "collective", "copies", "matrices", "mbarriers", "pointers",
+            "storage", "structured", "vectors", "warpgroups")
 
 
 def op(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -13,7 +13,7 @@ from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.signature import dtype_of
 
 GLOBAL, SHARED, LOCAL = "global", "workgroup", "private"
-_SPACES = {"": GLOBAL, "0": GLOBAL, "1": GLOBAL, "3": SHARED, "5": LOCAL, "4": GLOBAL}
+_SPACES = {"": GLOBAL, "0": GLOBAL, "1": GLOBAL, "3": SHARED, "7": SHARED, "5": LOCAL, "4": GLOBAL}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from kc.agents.execution.errors import ExecutionError
+from kc.agents.execution.grid.pending import Pending
 from kc.agents.execution.grid.types import Type
 
 
@@ -47,6 +49,10 @@ class View:
 
 def select(condition: np.ndarray, a: Any, b: Any) -> Any:
     """``a`` in the lanes where ``condition`` holds, else ``b``."""
+    if condition.all():
+        return a
+    if isinstance(a, Pending) or isinstance(b, Pending):
+        raise ExecutionError("unsupported", "accumulators of a product under way in a branch that only some lanes take")
     if isinstance(a, View):
         def pick(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return np.where(condition, x, y)
@@ -66,6 +72,8 @@ def lanes(value: Any, count: int) -> Any:
     if isinstance(value, View):
         return View(value.kind, *(lanes(x, count) for x in (value.base, value.offset)),
                     *([lanes(x, count) for x in xs] for xs in (value.sizes, value.strides)))
+    if isinstance(value, Pending):
+        return value
     if isinstance(value, tuple):
         return tuple(lanes(x, count) for x in value)
     return value if len(value) == count else value.repeat(count, axis=0)

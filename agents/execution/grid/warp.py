@@ -9,18 +9,20 @@ import numpy as np
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.nodes import Block, Node
 from kc.agents.execution.grid.order import Who
+from kc.agents.execution.grid.pending import Stamps, look
 from kc.agents.execution.grid.registry import CONTROL, FUNCTIONS
 from kc.agents.execution.grid.scalars import SCALARS
 from kc.agents.execution.grid.types import LOCAL, SHARED
 from kc.agents.execution.grid.values import lanes, select
 
 if TYPE_CHECKING:
-    from kc.agents.execution.grid.launch import BlockState
+    from kc.agents.execution.grid.blocks import BlockState
     from kc.agents.execution.grid.machine import Machine
     from kc.agents.execution.grid.memory import Region
 
 Array = np.ndarray
-#: what a warp waits for: ``("barrier", number, threads wanted or None, spaces)`` or ``("pause",)``
+#: what a warp waits for: ``("barrier", number, threads wanted or None, spaces, count)``; ``("pause", whether anything
+#: has happened)``, with the op where only others can let it go on; or ``("arrive", ...)``, for which it does not wait
 Event = tuple[Any, ...]
 Steps = Generator[Event, None, Any]
 
@@ -29,6 +31,10 @@ _ENDS = frozenset((
     "scf.yield", "scf.condition", "gpu.yield", "memref.atomic_yield", "scf.reduce", "llvm.unreachable", *_RETURNS,
     "cf.br", "cf.cond_br", "cf.switch", "llvm.br", "llvm.cond_br", "llvm.switch",
 ))
+
+
+#: ops that pass registers of a product under way on; inline assembly looks for itself
+_MOVES = frozenset(("llvm.extractvalue", "llvm.insertvalue", "nvvm.wgmma.mma_async", "llvm.inline_asm"))
 
 
 class NeedWarps(Exception):
@@ -51,8 +57,11 @@ class Warp:
         self.position[threads] = np.arange(lanes_)
         self.whole = block is not None and lanes_ == block.grid.threads_per_block
         self.live = np.ones(lanes_, np.bool_)
-        self.who = Who(block.clocks if block else None, threads, machine.findings, machine.places)
+        own = threads + block.first if block else threads
+        self.who = Who(block.clocks if block else None, own, machine.findings, machine.places)
         self.env: dict[int, Any] = {}
+        #: when registers were computed, where a product of a warpgroup may take them
+        self.stamps = Stamps() if block is not None and machine.program.products else None
         self._merging = False
         self._depth = 0
         #: copies under way (cp.async): groups that were committed, and the one that is open
@@ -79,6 +88,10 @@ class Warp:
     def spread(self, value: Any) -> Any:
         """``value`` with one entry per lane."""
         return lanes(value, self.lanes)
+
+    def written_at(self, value: Array) -> int:
+        """The step in which a register was computed; -1 of a constant."""
+        return -1 if self.stamps is None else self.stamps.of(value)
 
     def groups(self, node: Node, values: list[Any]) -> list[list[Any]]:
         """``values`` by ``operandSegmentSizes``."""
@@ -128,7 +141,11 @@ class Warp:
                 results = yield from control(self, node, mask)
             else:
                 values = [self.env[number] for number in node.operands]
+                if self.stamps is not None and name not in _MOVES:
+                    values = [look(self, node, value) for value in values]
                 results = self._plain(node, values, mask)
+                if self.stamps is not None and name not in _MOVES:
+                    self.stamps.note(results, self.machine.steps)
             if len(node.results) == 1 and not isinstance(results, list) and (
                 not isinstance(results, tuple) or node.types[0].form == "struct"
             ):
