@@ -19,8 +19,9 @@ from kc.agents.gates.diverging.structure import Changes, Op
 
 #: new ops of a text up to which it is the original with a change, and not another program
 _FEW = 2
-#: what speaks for an op: its text is new and is given nothing new; all its operands are right; its text is new
-_ROOT, _CLEAN, _NEW = 8, 4, 1
+#: what speaks for an op: its text is new and is given nothing new; all its operands are right; all but those that come
+#: round a loop from itself are; its text is new
+_ROOT, _CLEAN, _ROUND, _NEW = 8, 4, 3, 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Search:
     def run(self, starts: Sequence[int]) -> Found | None:
         """The op that the wrong element goes back to; ``starts``: the nodes that produced it."""
         few = self.changes is not None and len(self.changes.roots) <= _FEW
+        if few and len(changed := self._changed(starts)) == 1:  # all else is the original's
+            return self._at(changed[0])
         order = (STRICT, LOOSE, PART) if few else (PART, LOOSE, STRICT)
         first: int | None = None
         for likeness in order:
@@ -78,7 +81,7 @@ class Search:
         found = {}
         for node, reasons in wrong.items():
             clean = all(loops[r] == loops[node] for r in reasons)
-            score = (_CLEAN if clean else 0) + self._text_score(node)
+            score = (0 if not clean else _ROUND if reasons else _CLEAN) + self._text_score(node)
             if score:
                 found[node] = score
         for node in seen:  # a store of what is right in a wrong place, or at a wrong time, or of another constant
@@ -169,29 +172,42 @@ class Search:
             inner = self.changes.innermost(op)
             fixed = self.changes.constant(inner)
             if fixed is not op:
-                return Found(node, fixed)
+                return Found(None, fixed)
         return Found(node, op, value, event if number >= 0 else -1)
 
     def _unseen(self, starts: Sequence[int]) -> Found | None:
         """Where no value tells: a new op on the way to the wrong element, or what produced it."""
-        if self.changes is not None:
-            reached: set[int] = set()
-            pending = list(starts)
-            while pending:
-                node = pending.pop()
-                if node not in reached:
-                    reached.add(node)
-                    pending += self._given(node)
-                    pending += self.proposal.nodes[node].control
-            on_the_way = {self.changes.innermost(op) for n in reached if (op := self._text(n)) is not None}
-            roots = [op for op in self.changes.roots if op in on_the_way]
-            roots = roots or (self.changes.roots if len(self.changes.roots) == 1 else [])
-            if roots:
-                return Found(None, self.changes.constant(roots[0]))
+        roots = self._changed(starts)
+        if roots:
+            return self._at(roots[0])
         for node in starts:
             if self.proposal.nodes[node].constant is None:
                 return Found(node, self._text(node))
         return None
+
+    def _changed(self, starts: Sequence[int]) -> list[Op]:
+        """New ops of the text that the wrong element goes back to in any way; the only new one in any case."""
+        if self.changes is None:
+            return []
+        reached: set[int] = set()
+        pending = list(starts)
+        while pending:
+            node = pending.pop()
+            if node not in reached:
+                reached.add(node)
+                known = self.proposal.nodes[node]
+                pending += (*known.sources, *known.control, *self.proposal.writers(node, self.call))
+        ways = {op for n in reached if (op := self._text(n)) is not None}
+        ways |= {self.changes.innermost(op) for op in ways}
+        ways |= {self.changes.constant(op) for op in ways}
+        found = [op for op in self.changes.roots if op in ways]
+        return found or (self.changes.roots if len(self.changes.roots) == 1 else [])
+
+    def _at(self, op: Op) -> Found:
+        """An op of the text, and what happened there where it has a value of its own."""
+        nodes = [n for n in range(len(self.proposal.nodes)) if self._text(n) is op and not self._passes(n)]
+        wrong = [n for n in nodes if not self._is_right(n, STRICT)]
+        return self._found(min(wrong, key=self._departure)) if wrong else Found(None, op)
 
 
 def _components(edges: dict[int, set[int]]) -> dict[int, int]:
