@@ -1,7 +1,8 @@
 """A relocatable object in memory of this process: the very bytes that a program would hold, its calls watched.
 
-Code is readable and executable, constants are readable, nothing of it is writable. Every function outside that the code
-calls stands behind a stub that looks whether the call keeps the convention (machine.cpp).
+Code is readable and executable, constants are readable, nothing of it is writable; behind the constants lies a page
+that may not be touched. Every function outside that the code calls stands behind a stub that looks whether the call
+keeps the convention (machine.cpp).
 """
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ RELATIVE = (R_PC32, R_PLT32)
 GOT = (R_GOTPCREL, R_GOTPCRELX, R_REX_GOTPCRELX)
 #: what code generators call by themselves
 _MEMORY = ("memcpy", "memmove", "memset", "memcmp")
+#: to which constants may be aligned
+_MOST_ALIGNED = 64
 _PAGE = mmap.PAGESIZE
 #: mov r11, FUNCTION; jmp CHECKER
 _STUB = struct.Struct("<2sQ6sQ")
@@ -44,7 +47,8 @@ class Loaded:
             if relocation.section in self._at:
                 self._relocate(relocation)
         protect(self._base, self._code, mmap.PROT_READ | mmap.PROT_EXEC)
-        protect(self._base + self._code, size - self._code, mmap.PROT_READ)
+        protect(self._base + self._code, size - _PAGE - self._code, mmap.PROT_READ)
+        protect(self._base + size - _PAGE, _PAGE, 0)
 
     def address(self, name: str) -> int:
         """Of a symbol that the object defines; raises ExecutionError when there is none."""
@@ -54,22 +58,28 @@ class Loaded:
         raise ExecutionError("compile", f"the object does not define '{name}'")
 
     def _lay_out(self) -> tuple[dict[int, int], int]:
-        """Offsets of sections by number, code first; bytes of all."""
+        """Offsets of sections by number, code first, constants up to the end of a page; bytes of all."""
         places: dict[int, int] = {}
-        at = 0
         loaded = [(n, s) for n, s in enumerate(self._object.sections) if s.flags & elf.SHF_ALLOC]
         kept = [(n, s) for n, s in loaded if s.name != ".eh_frame"]
-        for code in (True, False):
+
+        def place(at: int, code: bool) -> int:
             for number, section in kept:
                 if bool(section.flags & elf.SHF_EXECINSTR) == code:
                     at = -(-at // max(1, section.align)) * max(1, section.align)
                     places[number] = at
                     at += section.size
-            if code:
-                self._stubs = -(-at // 16) * 16
-                self._code = at = -(-(self._stubs + _STUB.size * len(self._outside) + 1) // _PAGE) * _PAGE
-        self._got = -(-at // 8) * 8
-        return places, -(-(self._got + 8 * len(self._object.symbols) + 1) // _PAGE) * _PAGE
+            return at
+
+        self._stubs = -(-place(0, True) // 16) * 16
+        self._code = -(-(self._stubs + _STUB.size * len(self._outside) + 1) // _PAGE) * _PAGE
+        self._got = self._code
+        constants = self._got + 8 * len(self._object.symbols)
+        constants = -(-constants // _MOST_ALIGNED) * _MOST_ALIGNED
+        end = place(constants, False)
+        size = -(-end // _PAGE) * _PAGE
+        place(constants + (size - end) // _MOST_ALIGNED * _MOST_ALIGNED, False)
+        return places, size + _PAGE
 
     def _write_stubs(self) -> None:
         checker = self._library.kc_checked_extern()

@@ -42,8 +42,9 @@ class _Machine(ctypes.Structure):
     """A call (machine.cpp)."""
 
     _fields_ = (
-        ("function", ctypes.c_uint64), ("integers", ctypes.c_uint64 * _INTEGERS), ("floats", ctypes.c_uint64 * _FLOATS),
-        ("stacked", ctypes.c_int64), ("stack", ctypes.c_uint64),
+        ("function", ctypes.c_uint64), ("integers", ctypes.c_uint64 * _INTEGERS),
+        ("floats", ctypes.c_uint64 * (2 * _FLOATS)), ("stacked", ctypes.c_int64), ("stack", ctypes.c_uint64),
+        ("poison", ctypes.c_uint64),
     )
 
 
@@ -76,10 +77,13 @@ class Program(Runner):
             for word in words:
                 into, most = (floats, _FLOATS) if _in_float(kind) else (integers, _INTEGERS)
                 (into if len(into) < most else stack).append(word)
+        poison = frame.given.poison * 0x0101010101010101
+        unused = [poison] * _INTEGERS
+        lanes = [word for value in (floats + [poison] * _FLOATS)[:_FLOATS] for word in (value, poison)]
         self._stack = (ctypes.c_uint64 * max(1, len(stack)))(*stack)
         self._call = _Machine(
-            self._function, (ctypes.c_uint64 * _INTEGERS)(*integers), (ctypes.c_uint64 * _FLOATS)(*floats),
-            len(stack), ctypes.addressof(self._stack),
+            self._function, (ctypes.c_uint64 * _INTEGERS)(*(integers + unused)[:_INTEGERS]),
+            (ctypes.c_uint64 * (2 * _FLOATS))(*lanes), len(stack), ctypes.addressof(self._stack), poison,
         )
         return ctypes.byref(self._call)
 

@@ -20,10 +20,12 @@ constexpr uint32_t kMxcsrControl = 0xFFC0, kDirection = 0x400, kNoX87 = 0xFFFF;
 struct Machine {
   const void *function;
   int64_t integers[6];
-  uint64_t floats[8];
+  uint64_t floats[8][2]; // the second word: what stands above a float in its register
   int64_t stacked;
   const int64_t *stack;
+  uint64_t poison; // what stands where nobody wrote: on the stack, and in registers that hold no argument
 };
+static_assert(offsetof(Machine, floats) == 56 && offsetof(Machine, stacked) == 184 && offsetof(Machine, poison) == 200);
 
 // What the assembly below leaves behind.
 struct After {
@@ -77,23 +79,37 @@ kc_machine_enter:
   movl $64, %ecx
   cld
   rep stosq
-  movq 120(%r12), %rcx
+  leaq -65536(%rsp), %rdi
+  movq 200(%r12), %rax
+  movl $8192, %ecx
+  rep stosq
+  movq 184(%r12), %rcx
   leaq 1(%rcx), %rax
   andq $-2, %rax
   shlq $3, %rax
   subq %rax, %rsp
   movq %rsp, %rdi
-  movq 128(%r12), %rsi
+  movq 192(%r12), %rsi
   rep movsq
   movq %rsp, 56(%rbx)
-  movq 56(%r12), %xmm0
-  movq 64(%r12), %xmm1
-  movq 72(%r12), %xmm2
-  movq 80(%r12), %xmm3
-  movq 88(%r12), %xmm4
-  movq 96(%r12), %xmm5
-  movq 104(%r12), %xmm6
-  movq 112(%r12), %xmm7
+  movups 56(%r12), %xmm0
+  movups 72(%r12), %xmm1
+  movups 88(%r12), %xmm2
+  movups 104(%r12), %xmm3
+  movups 120(%r12), %xmm4
+  movups 136(%r12), %xmm5
+  movups 152(%r12), %xmm6
+  movups 168(%r12), %xmm7
+  movq 200(%r12), %xmm8
+  punpcklqdq %xmm8, %xmm8
+  movaps %xmm8, %xmm9
+  movaps %xmm8, %xmm10
+  movaps %xmm8, %xmm11
+  movaps %xmm8, %xmm12
+  movaps %xmm8, %xmm13
+  movaps %xmm8, %xmm14
+  movaps %xmm8, %xmm15
+  movq 200(%r12), %r10
   movq 0(%r12), %r11
   movq 8(%r12), %rdi
   movq 16(%r12), %rsi
@@ -108,7 +124,7 @@ kc_machine_enter:
   leaq 4(%rax), %r14
   leaq 5(%rax), %r15
   movq %rax, %rbx
-  movq %rax, %r10
+  movq %r10, %rax
   call *%r11
   movq %rbx, kc_machine_after+0(%rip)
   movq %rbp, kc_machine_after+8(%rip)

@@ -33,6 +33,8 @@ _WRITES_MORE = re.compile(r"xchg|xadd|mulx|cmpxchg")
 _ON_FRAME = re.compile(r"([-+]?(?:0x[0-9a-fA-F]+|\d+))?\(%(rsp|rbp)\)$")
 _ON_STACK = re.compile(r"([-+]?(?:0x[0-9a-fA-F]+|\d+))?\(%(rsp|rbp)(,.*)?\)$")
 _RED_ZONE = 128
+#: bytes of one function's frame
+_MOST_FRAME = 256 << 10
 _NON_TEMPORAL = re.compile(r"v?movnt(?!dqa)")
 _FENCES = ("sfence", "mfence")
 
@@ -64,16 +66,26 @@ class State:
 
 def check(statements: Sequence[Statement], layout: Layout) -> None:
     """Follow every function. Raises RealizeError at the first statement that breaks the convention."""
-    for name in sorted(layout.functions):
-        _follow(statements, layout, layout.code[name])
+    calls = {name: _follow(statements, layout, layout.code[name]) for name in sorted(layout.functions)}
+    above: dict[str, set[str]] = {name: set(called) for name, called in calls.items()}
+    for _ in calls:  # whatever is called by what is called
+        above = {name: known.union(*(above[other] for other in known)) for name, known in above.items()}
+    around = sorted(name for name, known in above.items() if name in known)
+    if around:
+        message = f"'{around[0]}' calls itself: how deep the stack grows cannot be told"
+        raise refuse("resource.recursion", statements[layout.code[around[0]]], message)
 
 
-def _follow(statements: Sequence[Statement], layout: Layout, entry: int) -> None:
+def _follow(statements: Sequence[Statement], layout: Layout, entry: int) -> set[str]:
+    """Follow one function; the functions of the text that it calls."""
+    called: set[str] = set()
     known: dict[int, State] = {entry: State()}
     stack = [entry]
     while stack:
         number = stack.pop()
         state = known[number]
+        if statements[number].name.startswith("call"):
+            called |= {_target(statements[number])} & layout.functions
         for following, after in _step(statements, layout, number, state):
             if following >= len(statements):
                 raise refuse("signature.convention", statements[number], "the code goes on where the text ends")
@@ -88,6 +100,7 @@ def _follow(statements: Sequence[Statement], layout: Layout, entry: int) -> None
             if met != before:
                 known[following] = met
                 stack.append(following)
+    return called
 
 
 def _step(
@@ -190,6 +203,7 @@ def _written(statement: Statement) -> list[str]:
 
 
 def _push(statement: Statement, state: State) -> State:
+    _deep(statement, state.stack[1] - 8)
     if statement.name == "pushw":
         raise refuse("signature.convention", statement, "the stack moves by eight bytes at a time")
     base, offset = state.stack
@@ -240,7 +254,14 @@ def _stack_pointer(statement: Statement, number: int, state: State) -> State | N
         moved = _place(match, state)
     if moved is None or moved[1] > 0:
         raise refuse("signature.convention", statement, "what becomes of the stack pointer here cannot be followed")
+    _deep(statement, moved[1])
     return dataclasses.replace(state, stack=moved)
+
+
+def _deep(statement: Statement, offset: int) -> None:
+    """Raises RealizeError where a frame becomes larger than any thread's stack bears."""
+    if offset < -_MOST_FRAME:
+        raise refuse("resource.stack", statement, f"the frame has {-offset:,} bytes; the most is {_MOST_FRAME:,}")
 
 
 def _place(match: re.Match[str], state: State) -> Place | None:
