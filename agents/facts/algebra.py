@@ -85,13 +85,19 @@ def interval(expr: Expr, ranges: Mapping[str, Range]) -> Range | None:
 
 
 def polynomial(expr: Expr) -> Polynomial:
-    """``expr`` multiplied out; a quotient or rest counts as a name of its own."""
+    """``expr`` multiplied out; a quotient or rest counts as a name of its own where it cannot be divided out."""
     if isinstance(expr, int):
         return {(): expr} if expr else {}
     if isinstance(expr, str):
         return {(expr,): 1}
     if expr[0] in ("//", "%"):
-        return {(f"({written(expr)})",): 1}
+        inner, divisor = polynomial(expr[1]), expr[2]
+        if set(inner) <= {()}:
+            number = inner.get((), 0)
+            return polynomial(number // divisor if expr[0] == "//" else number % divisor)
+        if all(factor % divisor == 0 for factor in inner.values()):
+            return {} if expr[0] == "%" else {term: factor // divisor for term, factor in inner.items()}
+        return {(f"({written((expr[0], expression(inner), divisor))})",): 1}
     left, right = polynomial(expr[1]), polynomial(expr[2])
     made: Polynomial = {}
     if expr[0] == "*":
@@ -199,3 +205,51 @@ def _minus(one: Polynomial, other: Polynomial) -> Polynomial:
     for term, factor in other.items():
         made[term] = made.get(term, 0) - factor
     return {term: factor for term, factor in made.items() if factor}
+
+
+def tidy(expr: Expr) -> Expr:
+    """An equal expression, the same one for all that multiply out to the same polynomial."""
+    return expression(polynomial(expr))
+
+
+def expression(terms: Polynomial) -> Expr:
+    """A polynomial as an expression; its constant comes last."""
+    made: Expr = None
+    for term, factor in sorted(terms.items(), key=lambda item: (not item[0], item[0])):
+        product: Expr = None
+        for name in term:
+            part = _inner(name)
+            product = part if product is None else ("*", product, part)
+        if product is None:
+            product = abs(factor)
+        elif abs(factor) != 1:
+            product = ("*", abs(factor), product)
+        if made is None:
+            made = product if factor > 0 else -product if isinstance(product, int) else ("-", 0, product)
+        else:
+            made = ("+" if factor > 0 else "-", made, product)
+    return 0 if made is None else made
+
+
+def _inner(name: str) -> Expr:
+    """What a name of a polynomial stands for: a size, or a quotient or rest in brackets."""
+    if not name.startswith("("):
+        return name
+    condition = parse(f"{name} == {name}")
+    return name if condition is None else condition.left  # too long to be read: it stands for itself
+
+
+def quotient(expr: Expr, divisor: int) -> Expr:
+    """``expr // divisor``, divided out where every factor can be."""
+    return tidy(("//", expr, divisor))
+
+
+def multiple(one: Expr, other: Expr) -> tuple[int, int] | None:
+    """(factor, rest) with ``one == factor * other + rest`` and a positive factor; None where there are none."""
+    left, right = polynomial(one), polynomial(other)
+    terms = [term for term in right if term]
+    if not terms or right[terms[0]] == 0 or left.get(terms[0], 0) % right[terms[0]]:
+        return None
+    factor = left.get(terms[0], 0) // right[terms[0]]
+    rest = _minus(left, {term: factor * f for term, f in right.items()})
+    return (factor, rest.get((), 0)) if factor > 0 and set(rest) <= {()} else None

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kc.agents.facts import Fact
 from kc.agents.gates.reading import Reading
+from kc.conditions import Expr, evaluate, names_in
 
 Sizes = dict[str, int]
 
 #: elements of all arguments, and product of all dimensions, of an ordinary call; of one at the upper ends
 _ELEMENTS, _WORK = 1 << 14, 1 << 18
 LARGE_ELEMENTS, LARGE_WORK = 1 << 24, 1 << 24
+#: a dimension is tested up to this size (beyond 16-bit indices), if the contract leaves more open
+_TESTED = 1 << 17
 #: a dimension of so few sizes is tested at each of them
 _EACH = 260
 #: an index of 16 bits is too small for so many elements
@@ -47,7 +50,8 @@ class Shapes:
                     fixed.setdefault(name, extent)
                     dims.append(extent)
                 else:
-                    self.ranges[name] = original.contract.size_range(name)
+                    low, high = original.contract.size_range(name)
+                    self.ranges[name] = low, min(high, max(2 * low, _TESTED))
                     dims.append(name)
             self.arguments.append(tuple(dims))
         for name, extent in fixed.items():
@@ -93,15 +97,30 @@ class Shapes:
 
     def _mend(self, sizes: Sizes, fact: Fact) -> None:
         """Change one size so that ``fact`` holds, if that can be done within the ranges."""
-        name = fact.dims[0]
-        low, high = self.ranges.get(name, (sizes.get(name, 0),) * 2)
-        if name not in sizes:
+        condition = fact.condition
+        if condition is None or any(name not in sizes for name in condition.names):
             return
-        for distance in range(high - low + 1 if high - low < 4096 else 4096):
-            for candidate in (sizes[name] - distance, sizes[name] + distance):
-                if low <= candidate <= high and fact.holds({**sizes, name: candidate}):
-                    sizes[name] = candidate
+        if condition.compare == "==":
+            for name, value in ((condition.left, condition.right), (condition.right, condition.left)):
+                if isinstance(name, str) and name in self.ranges and self._settle(sizes, name, value):
                     return
+        for name in condition.names:
+            low, high = self.ranges.get(name, (sizes[name],) * 2)
+            for distance in range(high - low + 1 if high - low < 4096 else 4096):
+                for candidate in (sizes[name] - distance, sizes[name] + distance):
+                    if low <= candidate <= high and condition.holds({**sizes, name: candidate}):
+                        sizes[name] = candidate
+                        return
+
+    def _settle(self, sizes: Sizes, name: str, value: Expr) -> bool:
+        """Give ``name`` the value of an expression over the others; False where that is out of its range."""
+        if name in names_in(value):
+            return False
+        low, high = self.ranges[name]
+        size = evaluate(value, sizes)
+        if low <= size <= high:
+            sizes[name] = size
+        return low <= size <= high
 
 
 def ordinary(shapes: Shapes, constants: Iterable[int], rng: random.Random) -> list[Sizes]:

@@ -51,13 +51,14 @@ def arguments(
         _, writes = accesses(region, function)
     else:
         writes = {number for number, argument in enumerate(told) if argument.writable}
-        dims = [argument.dims for argument in told]
+        dims = [argument.dims or own for argument, own in zip(told, dims, strict=True)]
     aliases = _aliases(region, count, writes)
     shared = {*aliases, *aliases.values()}
     made = []
     for number in range(count):
         out = told is not None and told[number].out and number not in shared
-        made.append(ArgumentContract(dims[number], None, out, number in writes and not out, aliases.get(number)))
+        extent = None if told is None or number in writes or number in shared else told[number].range
+        made.append(ArgumentContract(dims[number], extent, out, number in writes and not out, aliases.get(number)))
     return made
 
 

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from kc.agents.contract import ArgumentContract, Contract
-from kc.agents.regions import buffers, dims
+from kc.agents.regions import buffers, sizes
+from kc.agents.regions.calls import calls_of
 from kc.agents.regions.find import BUFFERS, Region
+from kc.agents.regions.forms import LARGEST
 from kc.agents.regions.numerics import allowances
 from kc.agents.regions.ranges import argument_ranges
+from kc.agents.regions.symbols import is_public
 from kc.bindings import ir
+from kc.conditions import parse
 
 
 def contract_of(
@@ -33,14 +37,16 @@ def contract_of(
         above = (remembered or {}).get(region.name)
         return standing if above is None else _expanded(function, allow, above)
     kernel = (remembered or {}).get(region.name.removesuffix("__impl"))
-    named = dims.dimensions(function, region.module)
+    if kernel is not None and len(calls_of(function, region.module)) != 1:
+        kernel = _of_some_call(kernel)
+    holds = sizes.known(function, region.module)
     if region.level in ("loops", "gpu"):
-        arguments = buffers.arguments(region, named, kernel)
+        arguments = buffers.arguments(region, holds.dims, kernel)
         allow |= kernel.allow if kernel is not None else frozenset()
     else:
         arguments = []
         for value, own, given in zip(
-            function.regions[0].blocks[0].arguments, named, argument_ranges(region), strict=True
+            function.regions[0].blocks[0].arguments, holds.dims, argument_ranges(region), strict=True
         ):
             is_extent = bool(own) and not isinstance(value.type, ir.ShapedType)  # its dimension's range says it all
             arguments.append(ArgumentContract(own, None if is_extent else given))
@@ -48,8 +54,24 @@ def contract_of(
         if told.range is not None or told.out or told.inout or told.may_alias is not None:
             own_dims = arguments[number].dims
             arguments[number] = ArgumentContract(own_dims, told.range, told.out, told.inout, told.may_alias)
-    sizes = dims.sizes_of((a.dims for a in arguments), standing.sizes)
-    return Contract(allow, standing.facts, sizes, tuple(arguments))
+    ranges = dict(holds.ranges)
+    facts = [str(condition) for condition in holds.conditions]
+    if kernel is not None and kernel.sizes:  # what was known of the kernel's tensors
+        ranges, facts = dict(kernel.sizes), list(kernel.facts)
+    promised = not is_public(function)  # what an entry point says is in ``holds``, as far as calls are held to it
+    facts = [f for f in standing.facts if promised or parse(f) is None] + facts
+    if promised:
+        ranges |= standing.sizes
+    table = {
+        name: ranges.get(name, (0, LARGEST)) for a in arguments for name in a.dims if not name.isdigit()
+    }
+    return Contract(allow, tuple(dict.fromkeys(facts)), table, tuple(arguments))
+
+
+def _of_some_call(kernel: Contract) -> Contract:
+    """``kernel`` without what was known of one call: equal kernels have become one since (``kc-merge-kernels``)."""
+    arguments = tuple(dataclasses.replace(told, dims=(), range=None) for told in kernel.arguments)
+    return Contract(kernel.allow, (), {}, arguments)
 
 
 def _expanded(function: ir.Operation, allow: frozenset[str], told: Contract) -> Contract:

@@ -89,8 +89,8 @@ def test_extraction_is_a_module_of_its_own() -> None:
     assert list(functions) == ["main", "twice"]
     assert 'kc.kind = "map"' in text and "kc.kernel" not in text and "private @twice" in text
     contract = Contract.of(functions["main"])
-    assert [a.dims for a in contract.arguments] == [("d0", "8"), ("d0",), ("d0", "8")]
-    assert contract.size_range("d0") == (0, 1 << 17) and contract.allow == {"contract"}
+    assert [a.dims for a in contract.arguments] == [("batch", "8"), ("batch",), ("batch", "8")]
+    assert contract.size_range("batch") == (0, 1 << 47) and contract.allow == {"contract"}
     other = parse("\n\n" + KERNELS.replace("@k0", "@other"))
     same = only(other, "linalg", "other")
     assert extract(same, contract_of(same)) == text, "name and place in the file do not count"

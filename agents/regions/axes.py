@@ -1,0 +1,140 @@
+"""Axes of the tensors and buffers of a function whose extents are equal in every run, by what its own ops force."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kc.bindings import ir
+from kc.rewrite import walk_ops
+
+#: a value and an axis of it
+Axis = tuple[ir.Value, int]
+#: a tensor of PyTorch whose rank is known, with its extents
+_TORCH = re.compile(r"!torch\.v?tensor<\[([\d?,]*)\]")
+#: in the place of an axis: the value itself, an ``index``
+SCALAR = -1
+
+_ELEMENTWISE = frozenset({
+    "abs", "add", "and", "atan2", "cbrt", "ceil", "compare", "complex", "convert", "cosine",
+    "count_leading_zeros", "divide", "exponential", "exponential_minus_one", "floor", "imag", "is_finite",
+    "log", "log_plus_one", "logistic", "maximum", "minimum", "multiply", "negate", "not", "or", "popcnt",
+    "power", "real", "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt",
+    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sqrt", "subtract", "tan",
+    "tanh", "xor",
+})  # fmt: skip
+
+
+def open_axes(arguments: Sequence[ir.Value]) -> list[Axis]:
+    """The axes of arguments whose extents are not static, in order."""
+    return [(a, axis) for a in arguments for axis, extent in enumerate(shape_of(a)) if extent is None]
+
+
+class Union:
+    """Sets of axes whose extents are equal."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Axis, Axis] = {}
+
+    def find(self, axis: Axis) -> Axis:
+        """The axis that stands for all equal ones."""
+        while axis in self._parent:
+            axis = self._parent[axis]
+        return axis
+
+    def join(self, first: Axis, second: Axis) -> None:
+        """Make the two equal."""
+        one, other = self.find(first), self.find(second)
+        if one != other:
+            self._parent[other] = one
+
+    def join_all(self, values: Sequence[ir.Value]) -> None:
+        """Values of one shape."""
+        ranks = {len(shape_of(value)) for value in values}
+        if len(ranks) == 1:
+            for value in values[1:]:
+                for axis in range(len(shape_of(value))):
+                    self.join((values[0], axis), (value, axis))
+
+
+def classes(function: ir.Operation) -> Union:
+    """The sets of equal axes of a function."""
+    union = Union()
+    ops = walk_ops(function)
+    _from_linalg(union, function, ops)
+    for op in ops:
+        dialect, _, name = op.name.partition(".")
+        if op.name == "linalg.generic":
+            _along_loops(union, op)
+        if dialect in ("stablehlo", "chlo"):
+            for one, other in _from_stablehlo(op, name):
+                union.join(one, other)
+            if name in _ELEMENTWISE:
+                union.join_all([*op.operands, *op.results])
+    return union
+
+
+def _along_loops(union: Union, op: ir.Operation) -> None:
+    """Axes that one loop of a ``linalg.generic`` runs over have one extent, whatever the body does; results have the
+    shapes of their destinations."""
+    for result, into in zip(op.results, list(op.operands)[len(op.operands) - len(op.results) :], strict=True):
+        union.join_all([into, result])
+    loops: dict[int, Axis] = {}
+    for operand, attribute in zip(op.operands, ir.ArrayAttr(op.attributes["indexing_maps"]), strict=True):
+        for axis, result in enumerate(ir.AffineMapAttr(attribute).value.results):
+            if isinstance(result, ir.AffineDimExpr):
+                union.join(loops.setdefault(result.position, (operand, axis)), (operand, axis))
+
+
+def _from_linalg(union: Union, function: ir.Operation, ops: Sequence[ir.Operation]) -> None:
+    """What ``kc.kernels`` knows of the ops of linalg and tensor, for the function's arguments."""
+    from kc.kernels.shapes import Extents
+    from kc.kernels.structured import Cache
+
+    arguments = {value: number for number, value in enumerate(function.regions[0].blocks[0].arguments)}
+    if not any(isinstance(value.type, ir.RankedTensorType) for value in arguments):
+        return
+    extents = Extents(ops, arguments.get, Cache())
+    axes = open_axes(list(arguments))
+    for number, axis in enumerate(axes):
+        for other in axes[:number]:
+            if extents.same(other, axis):
+                union.join(other, axis)
+                break
+    given = list(arguments)
+    for op in ops:
+        if op.name != "tensor.empty":
+            continue
+        sizes = iter(op.operands)
+        for place in (place for place, extent in enumerate(shape_of(op.results[0])) if extent is None):
+            size, source = next(sizes), extents.source(op.results[0], place)
+            if size in arguments and source is not None:
+                union.join((given[source[0]], source[1]), (size, SCALAR))
+
+
+def _from_stablehlo(op: ir.Operation, name: str) -> Iterator[tuple[Axis, Axis]]:
+    """Axes that an op of StableHLO forces to agree, besides the elementwise ones."""
+    if name == "dot_general":
+        numbers = str(op.attributes["dot_dimension_numbers"])
+        for kind in ("batching", "contracting"):
+            left, right = (_numbers(numbers, f"{side}_{kind}_dimensions") for side in ("lhs", "rhs"))
+            for one, other in zip(left, right, strict=False):
+                yield (op.operands[0], one), (op.operands[1], other)
+    elif name == "transpose":
+        for axis, source in enumerate(ir.DenseI64ArrayAttr(op.attributes["permutation"])):
+            yield (op.operands[0], source), (op.results[0], axis)
+
+
+def _numbers(text: str, key: str) -> list[int]:
+    """The list of numbers under ``key`` in the text of a dimension numbers attribute."""
+    _, found, rest = text.partition(f"{key} = [")
+    return [int(word) for word in rest.partition("]")[0].split(",") if word.strip()] if found else []
+
+
+def shape_of(value: ir.Value) -> list[int | None]:
+    """Extents of a tensor or buffer, None where one is dynamic; empty for anything else."""
+    kind = value.type
+    if isinstance(kind, (ir.RankedTensorType, ir.MemRefType)):
+        return [None if kind.is_dynamic_dim(axis) else kind.get_dim_size(axis) for axis in range(kind.rank)]
+    match = _TORCH.match(str(kind)) if str(kind).startswith("!torch") else None
+    return [] if match is None or not match[1] else [None if n == "?" else int(n) for n in match[1].split(",")]

@@ -1,0 +1,103 @@
+"""Facts on sizes: what follows from what, checked against all small sizes."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from kc.agents import Contract
+from kc.agents.contract import ArgumentContract
+from kc.agents.facts import algebra, parse_fact
+from kc.conditions import evaluate, parse
+
+NAMES = ("a", "b", "c")
+
+
+def expression(rng: random.Random, depth: int = 0) -> str:
+    chance = rng.random()
+    if depth > 2 or chance < 0.35:
+        return rng.choice(NAMES)
+    if chance < 0.5:
+        return str(rng.randint(0, 6))
+    op = rng.choice(["+", "-", "*", "//", "%"])
+    right = str(rng.randint(1, 5)) if op in ("//", "%") else expression(rng, depth + 1)
+    return f"({expression(rng, depth + 1)} {op} {right})"
+
+
+def sizes(ranges):
+    spans = [range(low, high + 1) for low, high in (ranges[name] for name in NAMES)]
+    return (dict(zip(NAMES, point, strict=True)) for point in itertools.product(*spans))
+
+
+def test_what_is_proved_holds():
+    """Random conditions: one that follows is true wherever the known ones are."""
+    rng = random.Random(7)
+    proved = 0
+    for _ in range(3000):
+        ranges = {name: (low := rng.randint(0, 4), low + rng.randint(0, 4)) for name in NAMES}
+
+        def condition(depth):
+            compare = rng.choice(["==", "<=", "<", ">=", ">", "!="])
+            return parse(f"{expression(rng, depth)} {compare} {expression(rng, depth)}")
+
+        known = [k for k in (condition(2) for _ in range(rng.randint(0, 2))) if k is not None]
+        wanted = condition(1)
+        if wanted is None or not algebra.proves(wanted, known, ranges):
+            continue
+        proved += 1
+        for point in sizes(ranges):
+            assert wanted.holds(point) or not all(k.holds(point) for k in known), (str(wanted), known, point)
+    assert proved > 300
+
+
+def test_residues_and_tidy_forms_are_right():
+    rng = random.Random(8)
+    for _ in range(2000):
+        found = parse(f"{expression(rng)} == a")
+        if found is None:
+            continue
+        known = {"a": (4, 1), "b": (6, 0)}
+        modulus, rest = algebra.residue(found.left, known)
+        for a, b, c in itertools.product((1, 5, 9), (0, 6, 12), (0, 1, 7)):
+            point = {"a": a, "b": b, "c": c}
+            value = evaluate(found.left, point)
+            assert value == rest if modulus == 0 else value % modulus == rest
+            assert evaluate(algebra.tidy(found.left), point) == value
+
+
+@pytest.mark.parametrize(
+    ("wanted", "granted"),
+    [
+        ("N % 4 == 0", True),  # N == 4 * M
+        ("N % 12 == 0", True),  # and M % 3 == 0
+        ("N % 8 == 0", False),
+        ("4 * M == N", True),
+        ("N >= M", True),
+        ("N > M", False),  # both may be 0
+        ("M <= K", True),
+        ("K >= M", True),
+        ("K > M", False),
+        ("M < K + 1", True),
+        ("K <= 100", True),
+        ("M <= 100", True),  # by K
+        ("M <= 99", False),
+        ("M != 1", True),  # M % 3 == 0
+        ("M != 3", False),
+        ("X <= 1", False),
+    ],
+)
+def test_grants_what_follows_from_facts_together(wanted, granted):
+    contract = Contract(
+        facts=("N == 4*M", "M % 3 == 0", "M <= K"),
+        sizes={"N": (0, 400), "M": (0, 1000), "K": (0, 100)},
+        arguments=(ArgumentContract(("N", "M", "K")),),
+    )
+    assert contract.grants(wanted) is granted
+
+
+def test_forms():
+    assert parse_fact("N == 4 * M").form == "relation" and parse_fact("N == 4*M").dims == ("N", "M")
+    assert parse_fact("N == 4 * M").holds({"N": 8, "M": 2}) and not parse_fact("N==4*M").holds({"N": 9, "M": 2})
+    assert parse_fact("bijective(arg0)").form == "other"
