@@ -154,8 +154,22 @@ _HARMLESS = frozenset(
     }
 )
 
-#: attributes of functions on the device that say what kind of function it is
-_DEVICE = frozenset({"kernel", "gpu.kernel", "nvvm.kernel", "rocdl.kernel", "workgroup_attributions"})
+#: attributes of functions on the device that say what kind of function it is, or what launches must keep to (which the
+#: emulated machine checks), or how many registers there are
+_DEVICE = frozenset(
+    {
+        *("kernel", "gpu.kernel", "nvvm.kernel", "rocdl.kernel", "workgroup_attributions"),
+        *("nvvm.cluster_dim", "nvvm.maxntid", "nvvm.reqntid", "nvvm.minctasm", "nvvm.maxnreg"),
+    }
+)
+#: attributes of a kernel's arguments that say how a tensor map is passed, and what the emulator holds launches to
+_PASSED = frozenset({"llvm.align", "llvm.byval", "nvvm.grid_constant"})
+_HELD = frozenset({"llvm.noalias", "llvm.readonly"})
+#: what host code of level gpu may call, declared as kc's own schedules do
+_RUNTIME = {
+    "kc_gpu_tensor_map_encode":
+        "(!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()",
+}
 
 
 def check(case: Case) -> Rejection | None:
@@ -229,7 +243,8 @@ def _function_attributes(case: Case, original: ir.Operation) -> Rejection | None
             return Rejection("signature.attributes", f"function @{name} has the attribute '{attribute} = {value}'")
         if name != "main":
             for number, entries in enumerate(_all_of(function)):
-                if entries:
+                passed = _PASSED.issuperset(entries) if "llvm.byval" in entries else _HELD.issuperset(entries)
+                if entries and not ("::" in name and passed and _is_pointer(function, number)):
                     return Rejection(
                         "signature.attributes",
                         f"argument {number} of @{name} has attributes {entries}: claims that nobody checks",
@@ -241,6 +256,10 @@ def _function_attributes(case: Case, original: ir.Operation) -> Rejection | None
         if module.get(attribute) != value and attribute not in ("gpu.container_module", "sym_name"):
             return Rejection("signature.attributes", f"the module has the attribute '{attribute} = {value}'")
     return None
+
+
+def _is_pointer(function: ir.Operation, number: int) -> bool:
+    return has_body(function) and str(function.regions[0].blocks[0].arguments[number].type).startswith("!llvm.ptr")
 
 
 def _all_of(function: ir.Operation) -> list[dict[str, str]]:
@@ -264,7 +283,7 @@ def _symbols(case: Case) -> Rejection | None:
             )
         if operation.name in ("func.func", "llvm.func"):
             if not has_body(operation):
-                if name in externals:
+                if name in externals or _is_runtime(case, operation):
                     continue
                 return Rejection("signature.external", f"function @{name} has no body")
             if name != "main" and is_public(operation):
@@ -275,7 +294,7 @@ def _symbols(case: Case) -> Rejection | None:
                 return found
         elif operation.name not in ("gpu.module", *_tops(case)):
             return Rejection("signature.symbols", f"{place(operation)} stands at the top of the module")
-        if name != "main" and name not in owned and is_reserved(name):
+        if name != "main" and name not in owned and is_reserved(name) and not _is_runtime(case, operation):
             return Rejection(
                 "signature.reserved", f"the name @{name} belongs to the compiler, its runtime or the C library"
             )
@@ -285,6 +304,12 @@ def _symbols(case: Case) -> Rejection | None:
             if found and "workgroup" not in str(op) and "addr_space = 3" not in str(op):
                 return found
     return None
+
+
+def _is_runtime(case: Case, function: ir.Operation) -> bool:
+    """Whether a declaration is that of a runtime function which regions of its level may call."""
+    wanted = _RUNTIME.get(symbol(function) or "") if case.level == "gpu" else None
+    return wanted is not None and str(function.attributes["function_type"]) == wanted and not has_body(function)
 
 
 def _tops(case: Case) -> set[str]:
@@ -321,7 +346,8 @@ def _effects(case: Case) -> Rejection | None:
             if target is None:
                 return Rejection("signature.effects", f"{place(op)} calls through a pointer", op=op.name)
             names = [target] if target in known else [n for n in known if n.endswith(f"::{target}")]
-            if not names or (not has_body(known[names[0]]) and names[0] not in functions(case.original)):
+            declared = names and (names[0] in functions(case.original) or _is_runtime(case, known[names[0]]))
+            if not names or not (has_body(known[names[0]]) or declared):
                 return Rejection(
                     "signature.external", f"{place(op)} calls @{target}, which has no body here", op=op.name
                 )

@@ -102,10 +102,11 @@ class Clocks:
                 rows[name] = np.maximum(rows[name], row) if name in rows else row.copy()
         self.advance(thread, spaces)
 
-    def take(self, thread: int, rows: dict[str, Array]) -> None:
-        """The thread has waited for those who gave ``rows``."""
+    def take(self, threads: Array, rows: dict[str, Array]) -> None:
+        """The threads have waited for those who gave ``rows``."""
         for name, row in rows.items():
-            np.maximum(self.of[name][thread], row, out=self.of[name][thread])
+            table = self.of[name]
+            table[threads] = np.maximum(table[threads], row)
 
     def learn(self, threads: Array, agent: int, clock: int) -> None:
         """The threads have waited for what an agent did up to ``clock``."""

@@ -80,8 +80,7 @@ def _wait(warp: Warp, node: Node, mask: Array) -> Steps:
     while (barrier.number < barrier.arrivals[threads]).any():
         yield ("pause", first, node)
         first = False
-    for thread in threads:
-        block.clocks.take(int(thread), barrier.released)
+    block.clocks.take(threads, barrier.released)
     barrier.waits[threads] = barrier.arrivals[threads]
     return []
 

@@ -1,7 +1,10 @@
 """A launch: clusters of blocks (mostly of one block) one after the other."""
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.blocks import MOST_SHARED, Launch
@@ -9,6 +12,9 @@ from kc.agents.execution.grid.machine import Stopped
 from kc.agents.execution.grid.nodes import Block, Node
 from kc.agents.execution.grid.running import Running
 from kc.agents.execution.grid.warp import Warp
+
+if TYPE_CHECKING:
+    from kc.agents.execution.grid.memory import Region
 
 _MOST_THREADS, _MOST_CLUSTER = 1024, 8
 #: rounds in which all warps only look again, after which another block is let in
@@ -43,11 +49,35 @@ def launch(host: Warp, node: Node) -> None:
     if any(size % c for size, c in zip(sizes[:3], cluster, strict=True)):
         raise Stopped("launch", f"the launch at {node.place} has {sizes[:3]} blocks, which clusters of {list(cluster)} "
                       "do not divide")
-    limit = kernel.attributes.get("nvvm.maxntid")
-    if limit is not None and any(size > most for size, most in zip(sizes[3:], [*limit, 1, 1], strict=False)):
-        raise Stopped("launch", f"the launch at {node.place} has {sizes[3:]} threads; the kernel says {list(limit)} "
-                      "at most (nvvm.maxntid)")
-    _run(grid, kernel, given, blocks, host)
+    most, exact = (list(kernel.attributes.get(name, ())) for name in ("nvvm.maxntid", "nvvm.reqntid"))
+    if (most and grid.threads_per_block > math.prod(most)) or (exact and sizes[3:] != [*exact, 1, 1][:3]):
+        raise Stopped("launch", f"the launch at {node.place} has {sizes[3:]} threads; the kernel says {most or exact} "
+                      "(nvvm.maxntid or nvvm.reqntid)")
+    kept = _claims(host, node, kernel, given)
+    try:
+        _run(grid, kernel, given, blocks, host)
+    finally:
+        for region, read_only in kept:
+            region.read_only = read_only
+
+
+def _claims(host: Warp, node: Node, kernel: Node, given: list[Any]) -> list[tuple[Region, bool]]:
+    """Hold the launch to what the kernel's arguments claim: ``llvm.readonly`` makes the buffer behind a pointer
+    read-only for its time, ``llvm.noalias`` asks that no other argument leads to it. Gives what to set back."""
+    behind = [host.memory.region(int(v[0])) if isinstance(v, np.ndarray) and kind.form == "pointer" else None
+              for v, kind in zip(given, kernel.regions[0][0].types, strict=False)]
+    kept: list[tuple[Region, bool]] = []
+    for number, (region, told) in enumerate(zip(behind, kernel.attributes.get("arg_attrs", ()), strict=False)):
+        claims = str(told)
+        if region is None or "llvm.byval" in claims:
+            continue
+        if "llvm.readonly" in claims:
+            kept.append((region, region.read_only))
+            region.read_only = True
+        if "llvm.noalias" in claims and behind.count(region) > 1:
+            raise Stopped("launch", f"the launch at {node.place} passes {region.name} twice, and argument {number} of "
+                          f"@{kernel.symbol} is noalias")
+    return kept[::-1]
 
 
 def _cluster(kernel: Node) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ and the swizzle (62-63). Distances below are in bytes, of 16-bit elements.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -35,26 +36,33 @@ class Operand:
     def chunks(self, row: int, rows: int) -> tuple[Array, Array]:
         """Addresses of pieces of 16 bytes that hold rows ``row ..``, and for each (row, k) its number among the
         elements of all pieces."""
-        width, bits = _SWIZZLES[self.swizzle]
-        each = width // 2  # elements in a row of the pattern
-        if self.across:
-            r, k = row + 8 * np.arange(rows // 8)[:, None], np.arange(_DEPTH)[None, :]
-            if self.swizzle == 0:
-                at = r // 8 * self.stride + k // 8 * self.lead + k % 8 * 16
-            else:
-                at = r // each * self.lead + k // 8 * self.stride + k % 8 * width + r % each * 2
-            number = np.arange(at.size).reshape(at.shape)
-            place = number[np.arange(rows)[:, None] // 8, np.arange(_DEPTH)] * 8 + np.arange(rows)[:, None] % 8
+        at, place = _pattern(self.lead, self.stride, self.swizzle, self.across, row, rows)
+        addresses = self.start + at
+        return addresses ^ ((addresses >> 7 & _SWIZZLES[self.swizzle][1]) << 4), place
+
+
+@functools.lru_cache(maxsize=256)
+def _pattern(lead: int, stride: int, swizzle: int, across: bool, row: int, rows: int) -> tuple[Array, Array]:
+    """Distances of the pieces from the start, before the swizzle; and as ``Operand.chunks``."""
+    width = _SWIZZLES[swizzle][0]
+    each = width // 2  # elements in a row of the pattern
+    if across:
+        r, k = row + 8 * np.arange(rows // 8)[:, None], np.arange(_DEPTH)[None, :]
+        if swizzle == 0:
+            at = r // 8 * stride + k // 8 * lead + k % 8 * 16
         else:
-            r, k = row + np.arange(rows)[:, None], 8 * np.arange(_DEPTH // 8)[None, :]
-            if self.swizzle == 0:
-                at = r // 8 * self.stride + k // 8 * self.lead + r % 8 * 16
-            else:
-                at = r // 8 * self.stride + r % 8 * width + k * 2
-            number = np.arange(at.size).reshape(at.shape)
-            place = number[:, np.arange(_DEPTH) // 8] * 8 + np.arange(_DEPTH) % 8
-        addresses = self.start + at.reshape(-1)
-        return addresses ^ ((addresses >> 7 & bits) << 4), place
+            at = r // each * lead + k // 8 * stride + k % 8 * width + r % each * 2
+        number = np.arange(at.size).reshape(at.shape)
+        place = number[np.arange(rows)[:, None] // 8, np.arange(_DEPTH)] * 8 + np.arange(rows)[:, None] % 8
+    else:
+        r, k = row + np.arange(rows)[:, None], 8 * np.arange(_DEPTH // 8)[None, :]
+        if swizzle == 0:
+            at = r // 8 * stride + k // 8 * lead + r % 8 * 16
+        else:
+            at = r // 8 * stride + r % 8 * width + k * 2
+        number = np.arange(at.size).reshape(at.shape)
+        place = number[:, np.arange(_DEPTH) // 8] * 8 + np.arange(_DEPTH) % 8
+    return at.reshape(-1), place
 
 
 def operand(warp: Warp, node: Node, descriptor: Any, across: bool) -> Operand:

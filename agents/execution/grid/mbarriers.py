@@ -44,32 +44,29 @@ class MBarrier:
                     row = self.released[space]
                     row[self.agent] = max(row[self.agent], self.number)
 
-    def over(self, parity: int) -> bool:
-        """Whether the phase of this parity is over."""
-        return self.number & 1 != parity & 1
 
-
-def find(warp: Warp, node: Node, address: int, lane: int, agent: bool = False) -> MBarrier | None:
-    """The mbarrier at ``address`` as a lane (or the asynchronous proxy for it) sees it: tells when it may not yet."""
+def find(warp: Warp, node: Node, address: int, lanes: Array, agent: bool = False) -> MBarrier | None:
+    """The mbarrier at ``address`` as lanes (or the asynchronous proxy for them) see it: tells when they may not yet."""
     block = block_of(warp, node)
     found = block.barriers.get(address)
     if found is None:
         return None
-    thread, clocks = int(warp.who.threads[lane]), block.clocks
-    if thread != found.thread and clocks.of[SHARED][thread, found.thread] < found.clock:
-        _tell(warp, lane, address, "uses an mbarrier that " + clocks.describe(found.thread)
-              + " initialises, with no barrier between them")
+    threads, clocks, first = warp.who.threads[lanes], block.clocks, int(lanes[0])
+    early = (threads != found.thread) & (clocks.of[SHARED][threads, found.thread] < found.clock)
+    if early.any():
+        _tell(warp, int(lanes[np.argmax(early)]), address, "uses an mbarrier that is initialised "
+              f"{clocks.describe(found.thread)}, with no barrier between them")
     elif agent and not found.fenced:
-        _, visible = clocks.for_agent(np.array([thread]), SHARED)
+        _, visible = clocks.for_agent(threads, SHARED)
         if visible[found.thread] < found.clock:
-            _tell(warp, lane, address, "lets a copy complete on an mbarrier whose initialisation the asynchronous "
+            _tell(warp, first, address, "lets a copy complete on an mbarrier whose initialisation the asynchronous "
                   "proxy may not see: no nvvm.fence.mbarrier.init (or proxy fence) comes after it")
     region = warp.memory.region(address)
     if region is not None:
         table = warp.who.table(region)
         at = address - region.base
         if (table.writer[at : at + 8] != found.thread).any() or (table.clock[at : at + 8] != found.clock).any():
-            _tell(warp, lane, address, "uses an mbarrier whose bytes were overwritten")
+            _tell(warp, first, address, "uses an mbarrier whose bytes were overwritten")
     return found
 
 
@@ -81,7 +78,7 @@ def _tell(warp: Warp, lane: int, address: int, text: str) -> None:
 
 def known(warp: Warp, node: Node, address: int, lane: int, agent: bool = False) -> MBarrier:
     """As ``find``; one that nobody has initialised ends the call."""
-    found = find(warp, node, address, lane, agent)
+    found = find(warp, node, address, np.array([lane]), agent)
     if found is None:
         raise Stopped("barrier", f"{node.name} at {node.place} on an mbarrier that nobody has initialised (so far)")
     return found
@@ -171,12 +168,16 @@ def _wait(warp: Warp, node: Node, mask: Array) -> Steps:
     seen = np.zeros(warp.lanes, np.bool_)
     first = True
     while True:
-        for lane in np.flatnonzero(mask & ~seen):
-            barrier = find(warp, node, int(addresses[lane]), int(lane))
-            if barrier is not None and barrier.over(int(parity[lane])):
-                seen[lane] = True
-                if not node.attributes.get("relaxed"):
-                    clocks.take(int(warp.who.threads[lane]), barrier.released)
+        rest = mask & ~seen
+        for address in np.unique(addresses[rest]):
+            lanes = np.flatnonzero(rest & (addresses == address))
+            barrier = find(warp, node, int(address), lanes)
+            if barrier is None:
+                continue
+            over = lanes[(parity[lanes] & 1) != barrier.number & 1]
+            seen[over] = True
+            if len(over) and not node.attributes.get("relaxed"):
+                clocks.take(warp.who.threads[over], barrier.released)
         if node.results or (seen | ~mask).all():
             break
         yield ("pause", first, node)

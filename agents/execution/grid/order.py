@@ -131,17 +131,17 @@ class Who:
         if self.itself:
             others = others.copy()
             others[rows, threads] = FOREVER
-        least = others.min(axis=1)[:, None]
+        least = others.min(axis=1)[:, None] if self.itself else others[:1].min(axis=1)[:, None]
         for name, column, last, site in (
             ("read", table.reads, table.read_last, table.read_place),
             ("atomic", table.atomics, table.atomic_last, table.atomic_place),
         ):
-            if column is None or mode == name:
+            if mode == name:
                 continue
             at, bytes_ = np.nonzero(last[places] > least)  # the others are ordered after all that was
             if not len(at):
                 continue
-            late = column[places[at, bytes_]] > others[at]
+            late = column.at(places[at, bytes_]) > others[at]
             worst = np.flatnonzero(late.any(axis=1))
             if len(worst):
                 row, byte = int(at[worst[0]]), int(bytes_[worst[0]])
@@ -160,7 +160,7 @@ class Who:
     ) -> None:
         """Note the access."""
         if mode == "read":
-            table.reads[places, threads[:, None]] = own[:, None]
+            table.reads.set(places, threads[:, None], own[:, None])
             np.maximum.at(table.read_last, places, np.broadcast_to(own[:, None], places.shape))
             table.read_place[places] = self.site()
         elif mode == "write":
@@ -169,7 +169,7 @@ class Who:
             table.clock[places] = own[:, None]
             table.place[places] = self.site()
         else:
-            table.all_atomics()[places, threads[:, None]] = own[:, None]
+            table.atomics.set(places, threads[:, None], own[:, None])
             np.maximum.at(table.atomic_last, places, np.broadcast_to(own[:, None], places.shape))
             table.atomic_place[places] = self.site()
 

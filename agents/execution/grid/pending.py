@@ -18,18 +18,22 @@ _LANES = 32
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pending:
-    """A register of a warp: ``array`` when group ``group`` of the warp's ``products`` is over; ``shape`` of the
-    product, and the op that makes it."""
+    """A register of a warp: number ``number`` of a product's ``bank`` (registers, lanes) when group ``group`` of the
+    warp's ``products`` is over; ``shape`` of the product, and the op that makes it."""
 
-    array: Array
+    bank: Array
+    number: int
     products: Products
     group: int
     shape: str
     op: str
     place: str
 
-    def __len__(self) -> int:
-        return len(self.array)
+    @property
+    def array(self) -> Array:
+        """Its values."""
+        value: Array = self.bank[self.number]
+        return value
 
     @property
     def over(self) -> bool:

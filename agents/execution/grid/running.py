@@ -154,8 +154,7 @@ class Running:
             return
         threads = np.concatenate([self._threads(n) for n in here])
         self.cluster.clocks.join(threads, self._waiting[here[0]][3])
-        for thread in threads if rows else ():
-            self.cluster.clocks.take(int(thread), rows)
+        self.cluster.clocks.take(threads, rows)
         for n in here:
             del self._waiting[n]
 

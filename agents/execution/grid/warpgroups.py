@@ -184,17 +184,22 @@ def _from_memory(
 def _result(
     warp: Warp, node: Node, products: Products, accumulators: Any, total: Array, n: int
 ) -> tuple[Any, ...]:
-    rows, columns = warp.lane // 4, warp.lane % 4 * 2
-    made = []
-    for number in range(n // 2):
-        value = total[rows + 8 * (number // 2 % 2), columns + 8 * (number // 4) + number % 2]
-        if accumulators is not None:
-            value = value + warp.spread(_array(accumulators[number])).astype(np.float64)
-        group = products.committed + 1
-        made.append(Pending(value.astype(np.float32), products, group, f"n{n}", node.name, node.place))
+    numbers = np.arange(n // 2)[:, None]
+    rows, columns = (warp.lane // 4)[None, :], (warp.lane % 4 * 2)[None, :]
+    bank = total[rows + 8 * (numbers // 2 % 2), columns + 8 * (numbers // 4) + numbers % 2]
+    if accumulators is not None:
+        first = accumulators[0]
+        before = first.bank if isinstance(first, Pending) else None
+        if before is None or len(before) != n // 2 or any(
+            not isinstance(a, Pending) or a.bank is not before or a.number != i for i, a in enumerate(accumulators)
+        ):
+            before = np.stack([warp.spread(_array(a)) for a in accumulators])
+        bank = bank + before
+    bank = bank.astype(np.float32)
+    group = products.committed + 1
     products.open += 1
     products.issued.append(f"{node.name} at {node.place}")
-    return tuple(made)
+    return tuple(Pending(bank, i, products, group, f"n{n}", node.name, node.place) for i in range(n // 2))
 
 
 def end(block: BlockState, warps: list[Warp]) -> None:
