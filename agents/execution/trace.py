@@ -5,6 +5,7 @@ import ctypes
 import dataclasses
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -61,6 +62,8 @@ class Run:
     value: np.ndarray
     writers: list[np.ndarray | None]
     full: bool = False
+    #: level gpu: block and thread that an event is of
+    who: Callable[[int], tuple[int, ...]] | None = None
 
 
 class Traced:
@@ -78,7 +81,7 @@ class Traced:
         attributes = module.operation.attributes
         told = json.loads(ir.StringAttr(attributes["kc.nodes"]).value)
         del attributes["kc.nodes"]
-        self.nodes = [_node(entry) for entry in told["nodes"]]
+        self.nodes = [node_of(entry) for entry in told["nodes"]]
         self.returned: list[list[int]] = told["returned"]
         self._site_nodes = np.array([site.get("node", -1) for site in sites] or [-1], np.int32)
         self._watch = Watch(self.library, sites, checks.findings)
@@ -126,7 +129,8 @@ class Traced:
         return found
 
 
-def _node(entry: dict[str, Any]) -> Node:
+def node_of(entry: dict[str, Any]) -> Node:
+    """A node from what ``kc-trace-values`` tells of it."""
     line, _, col = entry["place"].partition(":")
     place = (int(line), int(col)) if col else (0, 0)
     sources, control = (tuple(entry.get(name, ())) for name in ("sources", "control"))

@@ -21,6 +21,11 @@ _BRANCHES = {"cf.br", "cf.cond_br", "cf.switch", "llvm.br", "llvm.cond_br", "llv
 CONSTANTS = (
     "arith.constant", "llvm.mlir.constant", "llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison", "ub.poison"
 )
+FUNCTIONS = ("func.func", "llvm.func", "gpu.func")
+#: which of the operand groups of a launch are handed to the kernel
+_KERNEL = 11
+#: dialects whose ops touch memory, and words in the names of those that write
+_MEMORY = ("memref", "vector", "llvm", "gpu", "nvgpu", "nvvm")
 _STORES = ("store", "scatter", "write", "copy", "rmw", "memcpy", "memmove", "memset", "cmpxchg", "call")
 
 
@@ -34,10 +39,12 @@ class Nodes:
         self._calls: dict[str, list[ir.Operation]] = {}
         self._bodies: dict[str, ir.Operation] = {}
         for op in walk_ops(module):
-            if op.name in ("func.func", "llvm.func"):
+            if op.name in FUNCTIONS:
                 self._bodies[ir.StringAttr(op.attributes["sym_name"]).value] = op
             elif op.name in ("func.call", "llvm.call") and "callee" in op.attributes:
                 self._calls.setdefault(ir.FlatSymbolRefAttr(op.attributes["callee"]).value, []).append(op)
+            elif op.name == "gpu.launch_func":
+                self._calls.setdefault(str(op.attributes["kernel"]).rpartition("@")[2], []).append(op)
             if self._counts(op):
                 self._numbers[op] = len(self.ops)
                 self.ops.append(op)
@@ -70,7 +77,7 @@ class Nodes:
         if any(shown(result.type) for result in op.results) or op.name in LOOPS:
             return True
         dialect, _, name = op.name.partition(".")
-        return dialect in ("memref", "vector", "llvm") and any(part in name for part in _STORES)
+        return dialect in _MEMORY and any(part in name for part in _STORES)
 
     def _told(self, op: ir.Operation) -> dict[str, Any]:
         where = _place(op)
@@ -137,11 +144,12 @@ class Nodes:
 
     def _argument(self, argument: ir.BlockArgument, block: ir.Block, found: set[int], seen: set[ir.Value]) -> None:
         parent, at = block.owner.operation, argument.arg_number
-        if parent.name in ("func.func", "llvm.func") and block == parent.regions[0].blocks[0]:
+        if parent.name in FUNCTIONS and block == parent.regions[0].blocks[0]:
             name = ir.StringAttr(parent.attributes["sym_name"]).value
             for call in self._calls.get(name, ()):
-                if at < len(call.operands):
-                    self._collect(call.operands[at], found, seen)
+                given = _arguments(call)
+                if at < len(given):
+                    self._collect(given[at], found, seen)
             return
         for value in self._given(parent, block, at):
             if isinstance(value, int):
@@ -172,7 +180,7 @@ class Nodes:
     def _control(self, op: ir.Operation, found: set[int]) -> None:
         """Add the nodes that say whether, and how often, ``op`` runs."""
         parent = op.parent
-        while parent is not None and parent.name not in ("func.func", "llvm.func", "builtin.module"):
+        while parent is not None and parent.name not in (*FUNCTIONS, "builtin.module"):
             parent = parent.operation
             if parent.name in LOOPS:
                 found.add(self._numbers[parent])
@@ -215,6 +223,16 @@ def _handed(branch: ir.Operation, block: ir.Block, at: int) -> list[ir.Value]:
     return found
 
 
+def _arguments(call: ir.Operation) -> list[ir.Value]:
+    """What a call, or a launch, hands over."""
+    operands = list(call.operands)
+    if call.name != "gpu.launch_func":
+        return operands
+    sizes = list(ir.DenseI32ArrayAttr(call.attributes["operandSegmentSizes"]))
+    start = sum(sizes[:_KERNEL])
+    return operands[start : start + sizes[_KERNEL]]
+
+
 def shown(kind: ir.Type) -> bool:
     """Whether values of a type are recorded: numbers of up to 64 bits, and vectors of them."""
     if isinstance(kind, ir.VectorType):
@@ -251,7 +269,7 @@ def _type(op: ir.Operation) -> str:
 def _place(op: ir.Operation) -> str:
     """Line and column of an op, or of the op around it that has them."""
     at: Any = op
-    while at is not None and at.name not in ("func.func", "llvm.func", "builtin.module"):
+    while at is not None and at.name not in (*FUNCTIONS, "builtin.module"):
         where = location_of(at.operation)
         if where is not None and where.line:
             return f"{where.line}:{where.col}"

@@ -13,6 +13,7 @@ from kc.agents.execution.grid.nodes import Node
 from kc.agents.execution.grid.types import GLOBAL, SHARED, Type, type_of
 
 if TYPE_CHECKING:
+    from kc.agents.execution.grid.recording import Recorder
     from kc.agents.execution.grid.tensor_maps import TensorMap
 
 
@@ -73,9 +74,15 @@ class Machine:
         self.launches = 0
         self.now: Node | None = None  # the op under way
         self.tensor_maps: list[TensorMap] = []
+        self.recorder: Recorder | None = None
         self._globals: dict[str, Region] = {}
         self._until = time.process_time() + checks.seconds
         self.steps = 0
+
+    def record(self, recorder: Recorder) -> None:
+        """Tell ``recorder`` of each step."""
+        self.recorder = recorder
+        self.memory.touched = lambda *access: recorder.touched(self.now, *access)
 
     def tick(self, node: Node) -> None:
         """One more op; raises Stopped when the time is over."""

@@ -1,6 +1,7 @@
 """Memory of the emulated machine: regions with bounds, bytes that were written, and who touched them."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,8 @@ class Region:
         self.track: Track | None = None
         #: the block whose shared memory it is, where other blocks may come by
         self.owner: BlockState | None = None
+        #: of each byte the event of a recorded run that wrote it last, -1: none
+        self.writers: np.ndarray | None = None
         #: how many copies under way will write each byte
         self.arriving: np.ndarray | None = None
 
@@ -60,6 +63,8 @@ class Memory:
         self._next = 1
         self._next_shared = 1
         self.live = self.peak = 0
+        #: told of each access, in a run of which each step is recorded: region, offsets, bytes, whether it reads
+        self.touched: Callable[[Region, np.ndarray, int, bool], None] | None = None
 
     def allocate(self, size: int, name: str, space: str) -> Region:
         """A new region of ``size`` bytes; raises MemoryError over the limit."""
@@ -111,6 +116,8 @@ class Memory:
                 self._tell("uninitialised", "uninitialised", who, region, lanes, offsets, size, missing, "reads",
                            "which nobody wrote")
             who.reads(region, lanes, places, atomic)
+            if self.touched is not None:
+                self.touched(region, offsets, size, True)
         return out
 
     def store(
@@ -127,6 +134,8 @@ class Memory:
             who.writes(region, lanes, places, atomic, values[lanes])
             region.data[places] = values[lanes]
             region.written[places] = True
+            if self.touched is not None:
+                self.touched(region, offsets, size, False)
 
     def start_copy(self, who: Who, addresses: np.ndarray, values: np.ndarray, mask: np.ndarray) -> None:
         """A copy sets out to write (lanes, size) bytes, at any time until ``store_copy``."""

@@ -33,13 +33,13 @@ def run(module: ir.Module, calls: Sequence[Call], checks: Checks) -> Iterator[Ou
     for call in calls:
         with np.errstate(all="ignore"):
             try:
-                outcome = _Run(program, main, signature, call, checks, True).outcome()
+                outcome = Run(program, main, signature, call, checks, True).outcome()
             except NeedWarps:
-                outcome = _Run(program, main, signature, call, checks, False).outcome()
+                outcome = Run(program, main, signature, call, checks, False).outcome()
         yield outcome
 
 
-class _Run:
+class Run:
     """One call."""
 
     def __init__(

@@ -146,6 +146,8 @@ class Warp:
                 results = self._plain(node, values, mask)
                 if self.stamps is not None and name not in _MOVES:
                     self.stamps.note(results, self.machine.steps)
+            if self.machine.recorder is not None:
+                self.machine.recorder.computed(self, node, results, mask)
             if len(node.results) == 1 and not isinstance(results, list) and (
                 not isinstance(results, tuple) or node.types[0].form == "struct"
             ):

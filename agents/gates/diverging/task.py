@@ -65,6 +65,10 @@ def _parsed(text: str) -> ir.Module:
 def observe(side: Side) -> Observed:
     """Run a module with its steps recorded. Raises ExecutionError where it cannot be run so."""
     module, level, signature = _parsed(side.text), side.level, None
+    if level == "gpu":
+        from kc.agents.execution.grid.recording import record
+
+        return Observed(*record(module, side.calls, side.checks))
     if level == "stablehlo":
         from kc.agents.execution.signature import Signature
         from kc.pipelines import linalg, stablehlo
@@ -125,6 +129,10 @@ def _happened(found: Found, seen: Observed, call: int) -> str:
     if found.node is None or found.event < 0 or found.value is None:
         return ""
     words = f"gives {found.value}"
+    by = seen.runs[call].who
+    if by is not None:
+        lane = by(found.event)
+        return words + (f" in block {lane[0]}, thread {lane[1]}" if len(lane) > 1 else "")
     node = seen.nodes[found.node]
     around = [n for n in sorted({*node.sources, *node.control}) if seen.nodes[n].op in ("scf.for", "scf.parallel")]
     numbers = []
