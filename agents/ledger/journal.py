@@ -96,8 +96,9 @@ class Journal:
         except OSError as error:
             raise LedgerError(f"cannot write the ledger '{self.path}': {error.strerror}") from error
 
-    def rewrite(self, keep: Callable[[Scan], Sequence[lines.Line]]) -> Scan:
-        """Replace the file by one with the lines that ``keep`` chooses of what it holds, whole or not at all.
+    def rewrite(self, keep: Callable[[Scan], Sequence[lines.Line]], then: Callable[[], None] = lambda: None) -> Scan:
+        """Replace the file by one with the lines that ``keep`` chooses of what it holds, whole or not at all; do
+        ``then`` afterwards, still under the lock.
 
         Lines of a newer kc are kept as they are, in front; a torn last line goes. Raises LedgerError.
         """
@@ -120,6 +121,7 @@ class Journal:
                         os.unlink(temporary)
                     raise
                 _sync_folder(self.path)
+                then()
                 return held
         except OSError as error:
             raise LedgerError(f"cannot write the ledger '{self.path}': {error.strerror}") from error

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from kc.agents.ledger import missing, stale
+from kc.agents.ledger import code, missing, stale
+from kc.agents.ledger.code import Code
 from kc.agents.ledger.errors import LedgerError
 from kc.agents.ledger.journal import Journal, Problem, Scan
 from kc.agents.ledger.lines import Attempt, Build, Line, Region, Visit
@@ -64,12 +65,12 @@ class Ledger:
     def find(self, identity: str, agent: str, version: str, budget: Budget | None = None) -> Attempt | None:
         """What settles the region for this agent: its newest attempt that was accepted, declined or stopped.
 
-        None when there is none, or it no longer stands (``why_stale``); then the agent has to be asked, or the
-        proposal of ``recall`` judged again. Nor does it settle that the agent's seconds were used up, which are those
-        of a whole compilation, or its candidates when ``budget`` now grants more.
+        None when there is none, or it no longer stands (``why_stale``, or the file of its compiled code is gone); then
+        the agent has to be asked, or the proposal of ``recall`` judged again. Nor does it settle that the agent's
+        seconds were used up, which are those of a whole compilation, or its candidates when ``budget`` now grants more.
         """
         found = self.recall(identity, agent, version)
-        if found is None or stale.why_stale(found) or "seconds" in found.ended:
+        if found is None or not self._stands(found) or "seconds" in found.ended:
             return None
         most = found.ended.get("candidates")
         return None if most is not None and budget is not None and budget.candidates > most else found
@@ -94,11 +95,29 @@ class Ledger:
         """
         wanted = substance(proposal.to_json())
         for attempt in reversed(self.attempts(identity)):
-            if attempt.proposal is None or substance(attempt.proposal) != wanted or stale.why_stale(attempt):
+            if attempt.proposal is None or substance(attempt.proposal) != wanted or not self._stands(attempt):
                 continue
             if _answers(attempt, timing):
                 return attempt
         return None
+
+    def _stands(self, attempt: Attempt) -> bool:
+        if stale.why_stale(attempt):
+            return False
+        try:
+            self.code(attempt)
+        except LedgerError:
+            return False
+        return True
+
+    def code(self, attempt: Attempt) -> Code | None:
+        """The compiled code of an attempt, None where it has none. Raises LedgerError when its file is not there, or
+        was changed."""
+        if not attempt.code:
+            return None
+        if self.path is None:
+            raise LedgerError("a ledger that is kept in memory has no files of compiled code")
+        return code.read(self.path, attempt.code)
 
     def require(
         self, identity: str, agent: str, version: str, *, name: str, level: str, at: str = ""
@@ -183,10 +202,12 @@ class Ledger:
         *,
         seed: int | None = None,
         ended: Mapping[str, Any] | None = None,
+        compiled: Code | None = None,
     ) -> Attempt:
         """Append what ``agent`` answered (None: nothing further) and its verdict; returns the attempt as written.
 
-        ``ended``: why it was not asked further, see ``Attempt``.
+        ``ended``: why it was not asked further, see ``Attempt``. ``compiled``: what a compiler made of the proposal; it
+        is kept in a file beside the ledger.
         """
         from kc import __version__
 
@@ -198,7 +219,7 @@ class Ledger:
             __version__, VERSION, stale.gates_revision(), machine=machine(), seed=seed,
             ended=dict(ended or {}),
         )  # fmt: skip
-        return self.append(made, Region.of(observation))
+        return self.append(made, Region.of(observation), compiled)
 
     def take_back(self, attempt: Attempt, why: Exception) -> Attempt:
         """Append that kc cannot compile a program with what was accepted: as a rejection of it, which tells the agent,
@@ -207,15 +228,21 @@ class Ledger:
 
         message = f"kc cannot compile the program with it: {why}"[:_TOLD]
         verdict = Verdict(False, "verify", "verify.compile", message).to_json()
-        new: dict[str, Any] = {"kc": __version__, "gates": stale.gates_revision(), "machine": machine(), "time": ""}
+        new: dict[str, Any] = {"kc": __version__, "gates": stale.gates_revision(), "machine": machine(), "time": "", "code": {}}
         self.append(dataclasses.replace(attempt, verdict=verdict, **new))
         ended = {"taken_back": str(why)[:_TOLD], "attempt": attempt.hash}
         return self.append(dataclasses.replace(attempt, proposal=None, verdict=None, ended=ended, **new))
 
-    def append(self, attempt: Attempt, region: Region | None = None) -> Attempt:
-        """Append an attempt, and the region where the ledger does not know it yet; returns it with its time."""
+    def append(self, attempt: Attempt, region: Region | None = None, compiled: Code | None = None) -> Attempt:
+        """Append an attempt, and the region where the ledger does not know it yet; returns it with its time.
+
+        ``compiled``: see ``record``.
+        """
 
         def lines() -> list[Line]:
+            nonlocal attempt
+            if compiled is not None and self.path is not None:  # under the lock: pruning does not see it too soon
+                attempt = dataclasses.replace(attempt, code=code.write(self.path, compiled, attempt.target))
             known = region is None or region.identity in self._regions
             return [attempt] if known or region is None else [region, attempt]
 

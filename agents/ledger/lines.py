@@ -90,6 +90,9 @@ class Attempt:
     #: proposal again; ``taken_back``: why kc could not compile the program with what was accepted,
     #: and ``attempt``: the hash of that
     ended: dict[str, Any] = dataclasses.field(default_factory=dict)
+    #: where the PTX is that a compiler made of the proposal's source, see ``kc.agents.ledger.code``: ``file``,
+    #: ``compiler``, ``target``, ``request`` (hash of what it was asked), ``facts`` (what else it answered)
+    code: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def hash(self) -> str:
@@ -177,8 +180,9 @@ class LineError(ValueError):
 def fields_of(line: Line) -> dict[str, Any]:
     """A line as JSON values, without its hash."""
     fields = {"type": line.TYPE, "schema": SCHEMA, **dataclasses.asdict(line)}
-    if fields.get("ended") == {}:  # so that lines from before there was the field keep their hashes
-        del fields["ended"]
+    for name in ("ended", "code"):  # so that lines from before there was the field keep their hashes
+        if fields.get(name) == {}:
+            del fields[name]
     return fields
 
 

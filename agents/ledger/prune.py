@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from kc.agents.ledger import code
 from kc.agents.ledger.journal import Journal, Scan
 from kc.agents.ledger.lines import Attempt, Build, Line, Region
 from kc.agents.ledger.stale import why_stale
@@ -19,21 +20,24 @@ REASONS = {
     "unused": "regions without an attempt",
     "double": "lines that are there twice",
     "broken": "lines that cannot be read",
+    "code": "files of compiled code that no line needs",
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Pruned:
-    """What was kept, and why the rest went: (line, reason) in the order of the file."""
+    """What was kept, and why the rest went: (line, reason) in the order of the file; files of compiled code."""
 
     kept: tuple[Line, ...]
     dropped: tuple[tuple[Line, str], ...]
     broken: int
+    files: tuple[str, ...] = ()
 
     def summary(self) -> dict[str, int]:
         """Reason -> number of lines."""
         counts = Counter(reason for _, reason in self.dropped)
         counts["broken"] += self.broken
+        counts["code"] += len(self.files)
         return {reason: counts[reason] for reason in REASONS if counts[reason]}
 
 
@@ -42,20 +46,28 @@ def prune(
 ) -> Pruned:
     """Drop the lines to which one of ``reasons`` applies; the file is replaced whole or not at all.
 
-    Double and broken lines always go, lines of a newer kc never. With ``dry_run`` nothing is written. Raises
-    LedgerError when the file cannot be read or written.
+    Double and broken lines always go, and files of compiled code that no line needs; lines of a newer kc stay. With
+    ``dry_run`` nothing is written. Raises LedgerError when the file cannot be read or written.
     """
     journal = Journal(path)
     if dry_run:
-        return _split(journal.read(), reasons)
+        return _with_files(journal.path, _split(held := journal.read(), reasons), held)
     result: list[Pruned] = []
 
     def keep(scan: Scan) -> Sequence[Line]:
-        result.append(_split(scan, reasons))
+        result.append(_with_files(journal.path, _split(scan, reasons), scan))
         return result[-1].kept
 
-    journal.rewrite(keep)
+    journal.rewrite(keep, lambda: code.remove(journal.path, result[-1].files))
     return result[-1]
+
+
+def _with_files(path: str, pruned: Pruned, scan: Scan) -> Pruned:
+    """``pruned`` with the files that no kept line needs; none where a newer kc wrote lines, which may need any."""
+    if any(problem.keep for problem in scan.problems):
+        return pruned
+    used = [line.code for line in pruned.kept if isinstance(line, Attempt) and line.code]
+    return dataclasses.replace(pruned, files=tuple(code.unused(path, used)))
 
 
 def _split(scan: Scan, reasons: Collection[str]) -> Pruned:

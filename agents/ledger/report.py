@@ -140,6 +140,8 @@ def _verdict(attempt: Attempt) -> Iterator[str]:
     verdict = attempt.verdict or {}
     if (attempt.proposal or {}).get("rationale"):
         yield f"{_INDENT}because: {attempt.proposal['rationale']}"  # type: ignore[index]
+    if attempt.code:
+        yield f"{_INDENT}compiled: {attempt.code.get('file')}, by {attempt.code.get('compiler')}"
     spent = (verdict.get("seconds") or {}).items()
     passed = [f"{gate} {_duration(seconds)}" if seconds >= 1e-3 else gate for gate, seconds in spent]
     if passed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kc.agents.protocol import Proposal
-from kc.agents.realize.child import run_child
+from kc.agents.realize.compiled import compiled
 from kc.agents.realize.device import check_target, from_ptx
 from kc.agents.realize.realized import Realized, RealizeError
 from kc.agents.realize.region import Source
@@ -40,7 +40,7 @@ def compile_cuda(source: str, chip: str = "sm_90a") -> tuple[str, str]:
                 "parse.source",
                 f"'{directive.strip()[:80]}': only CUDA's own headers can be included (<name.h>)",
             )
-    done = run_child("kc.agents.realize.nvrtc", {"source": source, "chip": chip})
+    done = compiled("kc.agents.realize.nvrtc", {"source": source, "chip": chip})
     if "error" in done:
         raise RealizeError("parse", "parse.source", f"NVRTC refuses the source:\n{done['error']}")
     return done["ptx"], done["log"]

@@ -58,7 +58,7 @@ def includes() -> list[str]:
 
 
 def compile_source(source: str, chip: str) -> dict[str, str]:
-    """``{"ptx": …, "log": …}``, or ``{"error": …}`` in NVRTC's words."""
+    """``{"ptx": …, "log": …, "compiler": …}``, or ``{"error": …}`` in NVRTC's words."""
     lib = _load()
     program = ctypes.c_void_p()
     _require(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"proposal.cu", 0, None, None))
@@ -69,7 +69,13 @@ def compile_source(source: str, chip: str) -> dict[str, str]:
     log = _text(lib, program, "ProgramLog")
     if status:
         return {"error": log.strip() or _words(lib, status)}
-    return {"ptx": _text(lib, program, "PTX"), "log": log}
+    return {"ptx": _text(lib, program, "PTX"), "log": log, "compiler": f"nvrtc {_version(lib)}"}
+
+
+def _version(lib: Any) -> str:
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _require(lib, lib.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    return f"{major.value}.{minor.value}"
 
 
 def _text(lib: Any, program: ctypes.c_void_p, what: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from kc.agents.protocol import Proposal, ProtocolError
 from kc.agents.realize import launch as launches
 from kc.agents.realize import ptx_text, triton_source
-from kc.agents.realize.child import run_child
+from kc.agents.realize.compiled import compiled
 from kc.agents.realize.device import answer, check_target
 from kc.agents.realize.launch import Launch
 from kc.agents.realize.realized import Realized, RealizeError
@@ -44,7 +44,7 @@ def triton(region: Source, proposal: Proposal, level: str, target: str) -> Reali
     empty = ptx_text.Entry(entry, (), None, None, None)
     launch = launches.read({**given, "entry": entry, "block": [1]}, signature, {entry: empty})
     request = _request(proposal, functions, entry, launch, signature, parameters)
-    done = run_child("kc.agents.realize.triton_child", {**request, "capability": chosen.capability})
+    done = compiled("kc.agents.realize.triton_child", {**request, "capability": chosen.capability})
     if "error" in done:
         raise RealizeError("verify", "verify.triton", f"Triton refuses the kernel: {done['error']}")
     for field, what in (("scratch", "scratch memory"), ("descriptors", "tensor descriptors made on the host")):

@@ -14,7 +14,7 @@ _PTX_VERSION = 88
 
 
 def main(request: dict[str, Any]) -> dict[str, Any]:
-    """``{"ptx": …, "shared": …, "threads": …, "entry": …, "scratch": …}``, or ``{"error": …}``."""
+    """``{"ptx": …, "shared": …, "threads": …, "entry": …, "scratch": …, "compiler": …}``, or ``{"error": …}``."""
     warnings.simplefilter("ignore")
     try:
         import triton
@@ -46,6 +46,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
     data = made.metadata
     return {
         "ptx": made.asm["ptx"],
+        "compiler": f"triton {triton.__version__}",
         "entry": data.name,
         "shared": data.shared,
         "threads": data.num_warps * data.warp_size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import secrets
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from kc.agents.ledger import Attempt, Ledger, why_stale
 from kc.agents.ledger.ledger import substance
 from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
+from kc.agents.realize.compiled import Held, holding
 from kc.agents.session.asking import Lapse, Spent, Stand
-from kc.errors import InputError
+from kc.errors import InputError, KcError
 
 if TYPE_CHECKING:
     from kc.agents.base import Budget
+    from kc.agents.ledger.code import Code
 
 Judge = Callable[..., Verdict]
 
@@ -77,12 +80,14 @@ class Conversations:
             left -= text not in known  # one that does not look at what it tried comes to the end of that first
             seed = secrets.randbits(63) if self.seed is None else self.seed
             try:
-                verdict = self._verdict(observation, proposal, seed)
+                with holding() as held:
+                    verdict, source = self._verdict(observation, proposal, seed)
             except Exception as error:  # of the gates, which can judge nothing against this region
                 what = error if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
                 self.remarks.append(f"region '@{observation.name}' cannot be judged: {what}")
                 return None
-            attempt = self.ledger.record(observation, stand.agent, proposal, verdict, seed=seed)
+            code = self._code(observation, proposal, held, source) if verdict.accepted else None
+            attempt = self.ledger.record(observation, stand.agent, proposal, verdict, seed=seed, compiled=code)
             try:
                 stand.asking.learn(shown, proposal, verdict)
             except Lapse as lapse:
@@ -116,17 +121,32 @@ class Conversations:
         except ProtocolError:  # of another version of the protocol
             return None
 
-    def _verdict(self, observation: Observation, proposal: Proposal, seed: int) -> Verdict:
+    def _verdict(self, observation: Observation, proposal: Proposal, seed: int) -> tuple[Verdict, Attempt | None]:
+        """The verdict, and the attempt in the ledger that it is of, if it is known from there."""
         if proposal.kind == "keep":
-            return Verdict(True)
+            return Verdict(True), None
         known = self.ledger.same(observation.identity, proposal, timing=self.timing)
         told = None if known is None else known.judgement()
         if told is not None:
-            return told
+            return told, known
         judge = gates if self.judge is None else self.judge
-        return judge(
+        verdict = judge(
             observation.ir, proposal, level=observation.level, target=self.target, timing=self.timing, seed=seed
         )
+        return verdict, None
+
+    def _code(self, observation: Observation, proposal: Proposal, held: Held, known: Attempt | None) -> Code | None:
+        """What a compiler of others makes of an accepted proposal: what was judged where that was made here."""
+        if proposal.kind not in ("cuda", "triton") or self.ledger.path is None:
+            return None
+        if known is not None and known.code:
+            return self.ledger.code(known)
+        if held.code is None:
+            from kc.agents.realize import realize
+
+            with holding() as held, contextlib.suppress(KcError, ProtocolError):  # placing it will tell
+                realize(observation.ir, proposal, observation.level, self.target)
+        return held.code
 
 
 def gates(original: str, proposal: Proposal, **how: Any) -> Verdict:

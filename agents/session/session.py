@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kc.agents.base import Agent
-from kc.agents.ledger import Attempt, Ledger, Visit
+from kc.agents.ledger import Attempt, Ledger, LedgerError, Visit
 from kc.agents.ledger.ledger import MODES
+from kc.agents.realize.realized import MissingError
 from kc.agents.session import hooks
 from kc.agents.session.asking import Lapse, Stand
 from kc.agents.session.converse import Conversations
@@ -23,7 +24,7 @@ from kc.errors import CompileError, InputError
 
 if TYPE_CHECKING:
     from kc.agents.contract import Contract
-    from kc.agents.protocol import Observation
+    from kc.agents.protocol import Observation, Proposal
     from kc.agents.regions import Region
     from kc.agents.session.converse import Judge
     from kc.agents.session.recovery import Trial
@@ -223,10 +224,8 @@ class Session:
         """Do what ``attempt`` says, and note it."""
         proposal = attempt.message() if attempt.outcome == "accepted" else None
         if proposal is not None and proposal.kind != "keep":
-            from kc.agents.session.placing import place
-
             try:
-                place(region, observation, proposal, self.target, stand.agent.name)
+                self._place(stand, region, observation, attempt, proposal)
             except (InputError, CompileError) as error:
                 if self.frozen:
                     raise
@@ -249,6 +248,28 @@ class Session:
     ) -> None:
         told = (observation.at, region.level, region.name, observation.identity, stand.agent.name)
         self.decisions.append(Decision(*told, attempt, from_ledger, tuple(tried)))
+
+    def _place(
+        self, stand: Stand, region: Region, observation: Observation, attempt: Attempt, proposal: Proposal
+    ) -> None:
+        """Place what was accepted, with the code that was compiled then. Raises LedgerError where that is lost, and
+        cannot be had again."""
+        from kc.agents.realize.compiled import holding
+        from kc.agents.session.placing import place
+
+        code, lost = None, None
+        try:
+            code = self.ledger.code(attempt)
+        except LedgerError as error:
+            lost = error
+        with holding(code) as held:
+            try:
+                place(region, observation, proposal, self.target, stand.agent.name)
+            except MissingError as error:
+                raise error if lost is None else LedgerError(f"{lost.message}; and {error.message}") from None
+        if lost is not None and (held.code is None or held.code.digest not in attempt.code["file"]):
+            by = held.code.compiler if held.code else "the compiler here"
+            raise LedgerError(f"{lost.message}; {by} makes other code of its source: have the file back, or build anew")
 
     # ------------------------------------------------------------------------------------------- parts
 
