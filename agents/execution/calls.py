@@ -48,6 +48,8 @@ class Checks:
     engine: Engine | None = None
     #: bytes to which each argument's buffer is aligned; None: to its elements and no better
     alignments: tuple[int, ...] | None = None
+    #: results that MLIR leaves undefined become numbers of their own (levels linalg and loops; see ``undefined``)
+    undefined: bool = False
     #: pages of ``in`` buffers cannot be written: a write ends the call with ``Outcome.fault``
     protect: bool = True
     #: wall time of one call, and bytes that it may hold allocated at one time

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kc.agents.execution.calls import Order
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.signature import argument_attributes, main_of
+from kc.agents.execution.undefined import mark
 from kc.errors import KcError
 
 if TYPE_CHECKING:
@@ -53,12 +54,19 @@ _LLVM = (
 
 
 def lower(
-    module: ir.Module, level: str, *, instrument: bool = False, order: Order = "forward", trace: bool = False
+    module: ir.Module,
+    level: str,
+    *,
+    instrument: bool = False,
+    order: Order = "forward",
+    trace: bool = False,
+    undefined: bool = False,
 ) -> list[dict[str, Any]]:
     """Take ``module`` (changed in place) from ``level`` to the LLVM dialect; ``@main`` gets its C interface.
 
     With ``instrument``: the places that instrumented code names, in order (see ``kc-instrument-accesses``); with
-    ``trace`` it tells of values, too (``kc-trace-values``). Raises ExecutionError when a pass fails.
+    ``trace`` it tells of values, too (``kc-trace-values``). ``undefined``: see ``kc.agents.execution.undefined``.
+    Raises ExecutionError when a pass fails.
     """
     from kc.bindings import ir
     from kc.pass_manager import run_pipeline
@@ -80,6 +88,8 @@ def lower(
     for step in steps:
         if step == _SCALARS:
             _mark_flags(module)
+            if undefined:
+                mark(module)
         _keep_roundings(module)
         try:
             run_pipeline(module, f"builtin.module({step})")

@@ -119,7 +119,8 @@ class Program(Runner):
         from kc.bindings import execution_engine
 
         super().__init__(level, checks, signature or Signature.of(module, checks.roles))
-        self.sites = lower(module, level, instrument=checks.instrument, order=checks.order)
+        how: dict[str, Any] = {"instrument": checks.instrument, "order": checks.order, "undefined": checks.undefined}
+        self.sites = lower(module, level, **how)
         check_symbols(module)
         self._watch = Watch(self.library, self.sites, checks.findings) if checks.instrument else None
         ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)

@@ -146,6 +146,33 @@ class Tester:
                 return failure
         return failure
 
+    def undefined(self, planned: Sequence[Planned], outcomes: Sequence[Outcome | None]) -> Failure | None:
+        """The first result of the proposal that hangs on what MLIR leaves undefined, where the original's does not."""
+        chosen = [(p, want) for p, want in zip(planned, outcomes, strict=False) if want is not None]
+        if not chosen:
+            return None
+        plans, wants = [p for p, _ in chosen], [want for _, want in chosen]
+        answers = self.sides.with_undefined(self.sides.lowered(plans, wants), "proposal")
+        different: list[tuple[Planned, Outcome, tuple[Array, ...]]] = []
+        for plan, want, got in zip(plans, wants, answers, strict=False):
+            if isinstance(got, Outcome) and got.fault is None and compare.exact(got.results, want.results, self.policy):
+                different.append((plan, want, got.results))
+        if not different:
+            return None
+        if self.sides.original.level == self.sides.proposal.level:  # what it leaves undefined itself may be anything
+            calls = [plan.call for plan, _, _ in different]
+            kept = zip(different, self.sides.with_undefined(calls, "original"), strict=False)
+            different = [(p, want, _where(got, want, told)) for (p, want, got), told in kept]
+        doubts: list[Doubt] = []
+        for plan, want, results in different:
+            difference = compare.exact(results, want.results, self.policy)
+            if difference is not None and self.policy.exact:
+                return _undefined(Failure.of(plan, difference, results))
+            if difference is not None:
+                doubts.append((plan, want, results))
+        failure = self._judge(doubts)
+        return _undefined(failure) if failure is not None else None
+
     def failures(self, planned: Sequence[Planned]) -> list[Failure | None]:
         """Of each call, whether and how the proposal fails in it."""
         outcomes = list(self.sides.original_outcomes([p.call for p in planned]))
@@ -338,6 +365,22 @@ class Tester:
             else:
                 arrays.append(array)
         return dataclasses.replace(call, arguments=tuple(arrays))
+
+
+def _where(got: tuple[Array, ...], want: Outcome, told: Outcome | Rejection) -> tuple[Array, ...]:
+    """``got``, with what the original gives where that hangs on what is undefined."""
+    if not isinstance(told, Outcome) or told.fault is not None:
+        return want.results
+    made = []
+    for mine, theirs, other in zip(got, want.results, told.results, strict=True):
+        raw, beside = (np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, -1) for a in (theirs, other))
+        made.append(np.where((raw == beside).all(axis=-1), mine, theirs) if mine.shape == theirs.shape else mine)
+    return tuple(made)
+
+
+def _undefined(failure: Failure) -> Failure:
+    message = f"{failure.message}, which hangs on a shift by too much, or on a float that its integer type cannot hold"
+    return dataclasses.replace(failure, reason="numeric.undefined", message=message)
 
 
 def _cpu_seconds(got: Outcome | Rejection | None) -> float:

@@ -90,7 +90,8 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
     level = setting.proposal.level
     most = _CALLS.get(setting.original.level, _USUAL)
     seconds = _SECONDS if setting.budget is None else setting.budget
-    planner = Planner(drawer, setting.original.reading, integers)
+    singled = [*setting.proposal.reading.singled, *setting.original.reading.singled]
+    planner = Planner(drawer, setting.original.reading, integers, singled)
     planned = [_guarded(p) for p in planner.plan(most)]
     if not planned:
         raise InputError("no sizes are allowed by the contract")
@@ -101,6 +102,10 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
     failure, outcomes = tester.trial(planned, large, again, seconds)
     if failure is not None:
         return failure, 0.0
+    if "undefined" in setting.proposal.reading.traits and level in ("linalg", "loops"):
+        failure = tester.undefined(planned, outcomes)
+        if failure is not None:
+            return failure, 0.0
     start = time.perf_counter()
     if level in ("linalg", "loops", "gpu"):
         chosen = _chosen(planned[: len(outcomes)], outcomes)

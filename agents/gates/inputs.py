@@ -14,10 +14,14 @@ from kc.agents.contract import ArgumentContract
 from kc.agents.execution.calls import Call
 from kc.agents.facts import Fact, parse_fact
 from kc.agents.gates import telling
+from kc.agents.gates.obeying import obeying
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Shapes, Sizes
 from kc.agents.gates.values import BOOLEAN_MANNERS, Array, Floats, Integers, booleans, is_float, limits, to
+
+#: manners of integers that say what booleans are too
+_ALL_ALIKE = {"top": "true", "near_top": "true", "bottom": "false", "zeros": "false", "last_high": "last"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +121,14 @@ class Drawer:
             common = min(self._range(k, other)[1] for k, other in kinds if not is_float(other))
             return to(telling.integers(low, high, self.traits, self._divisors, common), dtype)
         return self._kept(number, telling.floats(dtype, self.traits, self._floats))
+
+    def nans(self, number: int) -> Array:
+        """NaN of other bits than the usual one, where the texts look at bits."""
+        dtype = self._original.arguments[number].dtype
+        if "bits" not in self.traits or not is_float(dtype):
+            return np.zeros(0, dtype)
+        found = telling.nans(dtype)
+        return self._kept(number, found[[0, 6, 4]] if found.size > 6 else found[:1])
 
     def allows(self, number: int, value: int) -> bool:
         """Whether a small integer may stand in an argument."""
@@ -219,7 +231,8 @@ class Drawer:
             name = contract.dims[0]
             return to(int(name) if name.isdigit() else sizes.get(name, 0), dtype)
         if dtype == np.bool_:
-            return booleans(str(self.rng.choice(BOOLEAN_MANNERS, p=[0.4, 0.3, 0.1, 0.1, 0.1])), shape, self.rng)
+            drawn = str(self.rng.choice(BOOLEAN_MANNERS, p=[0.4, 0.3, 0.1, 0.1, 0.1]))
+            return booleans(_ALL_ALIKE.get(integers or "", drawn), shape, self.rng)
         if dtype.kind == "c":
             real, imaginary = (
                 self._float(number, shape, np.dtype(f"f{dtype.itemsize // 2}"), manner, huge) for _ in "12"
@@ -229,6 +242,23 @@ class Drawer:
         if is_float(dtype):
             return self._float(number, shape, dtype, manner, huge)
         return self._integer(number, shape, dtype, sizes, integers)
+
+    def obeying(self, planned: Planned) -> Planned:
+        """The call with its arguments brought under the facts on their values, whatever drew them."""
+        if not self._facts:
+            return planned
+        arrays = list(planned.call.arguments)
+        for number in self._facts:
+            if number >= len(arrays) or self.contract(number).out:
+                continue
+            together = [number, *(k for k in range(len(arrays)) if k != number and arrays[k] is arrays[number])]
+            forms = {fact.form for k in together for fact in self._facts.get(k, ())}
+            spans = [self._range(k, arrays[k].dtype) for k in together if arrays[k].dtype.kind in "iu"] or [(0, 0)]
+            low, high = max(span[0] for span in spans), min(span[1] for span in spans)
+            changed = obeying(arrays[number], forms, low, high, self.rng)
+            for k in together:
+                arrays[k] = changed
+        return dataclasses.replace(planned, call=dataclasses.replace(planned.call, arguments=tuple(arrays)))
 
     def contract(self, number: int) -> ArgumentContract:
         arguments = self._original.contract.arguments

@@ -12,7 +12,7 @@ import numpy as np
 from kc.agents.execution.calls import Call
 from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.reading import Reading
-from kc.agents.gates.sizes import Sizes, every, large, ordinary
+from kc.agents.gates.sizes import Sizes, apart, every, large, longer, ordinary, tops
 from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, Array, is_float, to
 
 #: manners of floats that show most mistakes, in that order
@@ -47,6 +47,10 @@ _REPEATED = (
     "lowest",
     "highest",
 )
+#: manners at the largest sizes, the first ones at all of these
+_TOP_INTEGERS = ("last_high", "top", "last_low", "bottom")
+_TOP_FLOATS = ("last_high", "some_nan", "last_low", "negative", "positive", "some_inf", "equal")
+_MORE_TOP_FLOATS = ("halves", "halves", "edges", "outlier", "outlier", "outlier", "outlier", "rows", "some_nan")
 #: values of scalar floats (and of tiny arrays), each with ordinary and with special values elsewhere
 _SCALARS = (0.0, 1.0, -0.0, -1.0, float("nan"), float("inf"), float("-inf"), 2.0, 0.5, 1e-40, 3.0)
 _TINY = 4
@@ -63,10 +67,11 @@ _HUGE = ("some_large", "single", "outlier", "some_large")
 class Planner:
     """Makes the calls for one region and one proposal."""
 
-    def __init__(self, drawer: Drawer, original: Reading, integers: Sequence[int]):
+    def __init__(self, drawer: Drawer, original: Reading, integers: Sequence[int], singled: Sequence[int] = ()):
         self._drawer, self._original, self._integers = drawer, original, integers
         self._step = 0
-        sizes = ordinary(drawer.shapes, integers, drawer.random)
+        self._singled = tuple(dict.fromkeys(singled))
+        sizes = ordinary(drawer.shapes, integers, drawer.random, self._singled)
         self._sizes = sizes
         self._full = [s for s in sizes if all(s.values())][:24] or sizes
         self._floats = [k for k, kind in enumerate(original.arguments) if self._holds_floats(k)]
@@ -84,13 +89,14 @@ class Planner:
             return []
         found = list(itertools.islice(self._calls(), most))
         found[_EARLY:_EARLY] = itertools.islice(self._telling(), _TELLING_CALLS)
-        found += self._sweeps()
-        return found + [shared for planned in found[::2] for shared in self._shared(planned)]
+        found += [*self._at_the_tops(), *self._longer(), *self._sweeps()]
+        found += [shared for planned in found[::2] for shared in self._shared(planned)]
+        return [self._drawer.obeying(planned) for planned in found]
 
     def large(self, most: int) -> list[Planned]:
         """Calls at the upper ends of the sizes."""
         sizes = large(self._drawer.shapes, self._integers)[:most]
-        return [self._call(s, "normal", "upper ends of the sizes") for s in sizes]
+        return [self._drawer.obeying(self._call(s, "normal", "upper ends of the sizes")) for s in sizes]
 
     def _call(self, sizes: Sizes, manner: str, why: str, **options: Any) -> Planned:
         self._step += 1
@@ -109,7 +115,6 @@ class Planner:
             parts.append(self._of_integers())
         parts += [self._of_scalars(), self._of_pairs()]
         yield from _in_turns(parts)
-        yield from self._at_the_top()
         for manner in (*_MIXED[1:], *_REPEATED):
             yield self._call(self._next(), manner, f"{manner} values")
         yield from self._of_sizes(every(self._drawer.shapes, self._sizes))
@@ -176,16 +181,28 @@ class Planner:
                     arrays[number] = flat.reshape(arrays[number].shape)
                 yield dataclasses.replace(planned, call=Call(tuple(arrays)))
 
-    def _at_the_top(self) -> Iterator[Planned]:
-        """The largest of the ordinary sizes: constant integers, and values out of range in a late place."""
-        shapes = self._drawer.shapes
-        top = max(self._sizes, key=shapes.elements)
-        if self._has_integers:
-            for manner in ("zeros", "top", "bottom", "constant", "constant"):
-                yield self._call(top, "normal", f"{manner} integers at the largest size", integers=manner)
-        if self._floats:
-            for manner in ("halves", "halves", "edges", "outlier", "outlier", "outlier", "outlier", "equal", "rows"):
-                yield self._call(top, manner, f"{manner} values at the largest size")
+    def _at_the_tops(self) -> Iterator[Planned]:
+        """The largest of the ordinary sizes: what adds up only there, and special values in a late place."""
+        for sizes in apart(self._drawer.shapes, self._singled):
+            yield from self._few(sizes, "at a size that is compared with", 3)
+        for number, sizes in enumerate(tops(self._drawer.shapes, self._sizes)):
+            if self._has_integers:
+                for manner in ("zeros", *_TOP_INTEGERS, "constant", "constant"):
+                    yield self._call(sizes, "normal", f"{manner} integers at the largest size", integers=manner)
+            for manner in (*_TOP_FLOATS, *(_MORE_TOP_FLOATS if number == 0 else ())) if self._floats else ():
+                yield self._call(sizes, manner, f"{manner} values at the largest size")
+
+    def _longer(self) -> Iterator[Planned]:
+        """Sizes beyond the ordinary ones: the values that are special there too."""
+        for number, sizes in enumerate(longer(self._drawer.shapes, self._integers)):
+            yield from self._few(sizes, "at a large size", 7 if number == 0 else 2)
+
+    def _few(self, sizes: Sizes, where: str, most: int) -> Iterator[Planned]:
+        """A few manners at some sizes, of floats and of integers."""
+        for manner in _TOP_INTEGERS[:most] if self._has_integers else ():
+            yield self._call(sizes, "normal", f"{manner} integers {where}", integers=manner)
+        for manner in _TOP_FLOATS[:most] if self._floats else ():
+            yield self._call(sizes, manner, f"{manner} values {where}")
 
     def _telling(self) -> Iterator[Planned]:
         """Values that decide about what the ops of the texts do (``Drawer.telling``), all of them for certain.
@@ -210,8 +227,21 @@ class Planner:
         if len(numbers) > 1:
             for k, rest in itertools.product(list(pools)[:4], (0, 1)):
                 ways.append(self._pooled({k: pools[k]}, {}, {n: rest for n in numbers if n != k}))
-        ways.append(self._beyond())
+        ways += [self._beyond(), self._signed_nans()]
         yield from _in_turns(ways)
+
+    def _signed_nans(self) -> Iterator[Planned]:
+        """NaN with a sign and signalling ones, alone: beside an ordinary one nobody sees what becomes of them."""
+        for number in [k for k in self._floats if self._drawer.fills(k)][:3]:
+            for value in self._drawer.nans(number):
+                for everywhere in (False, True):
+                    planned = self._call(self._next(), "normal", f"one sort of NaN in argument {number}")
+                    arrays = list(planned.call.arguments)
+                    flat = arrays[number].reshape(-1).copy()
+                    place = slice(None) if everywhere else slice(flat.size // 2, flat.size // 2 + 1)
+                    flat[place] = value
+                    arrays[number] = flat.reshape(arrays[number].shape)
+                    yield dataclasses.replace(planned, call=Call(tuple(arrays)))
 
     def _pooled(
         self, pools: dict[int, Array], shifts: dict[int, int], rest: dict[int, int] | None

@@ -27,6 +27,8 @@ _PARTS = frozenset(
         "tensor.expand_shape",
     }
 )
+#: attributes of ``affine.for`` that hold its bounds, in the order of their operands
+_BOUNDS = ("lowerBoundMap", "upperBoundMap")
 Range = tuple[int, int]
 
 
@@ -133,11 +135,48 @@ class Ranges:
             count = next(iter(loop.attributes["operandSegmentSizes"]))
             low = self.of(loop.operands[number], depth + 1)
             high = self.of(loop.operands[count + number], depth + 1)
+        elif loop.name == "affine.for" and number == 0:
+            low, high = (self._affine_bound(loop, name, part, depth) for part, name in enumerate(_BOUNDS))
         else:
             return None
         if low is None or high is None:
             return None
         return low[0], max(low[0], high[1] - 1)
+
+    def _affine_bound(self, loop: ir.Operation, name: str, part: int, depth: int) -> Range | None:
+        """Of a bound of ``affine.for`` that is a constant or one of its operands."""
+        from kc.bindings import ir
+
+        sizes = list(loop.attributes["operandSegmentSizes"])
+        operands = list(loop.operands)[sum(sizes[:part]) : sum(sizes[: part + 1])]
+        bound = ir.AffineMapAttr(loop.attributes[name]).value
+        if len(bound.results) != 1:
+            return None
+        (expression,) = bound.results
+        if isinstance(expression, ir.AffineConstantExpr):
+            return expression.value, expression.value
+        if isinstance(expression, ir.AffineDimExpr):
+            return self.of(operands[expression.position], depth + 1)
+        if isinstance(expression, ir.AffineSymbolExpr):
+            return self.of(operands[bound.n_dims + expression.position], depth + 1)
+        return None
+
+    def _iterator(self, op: ir.Operation, depth: int) -> Range | None:
+        """Of ``linalg.index``: up to the extent of the dimension that some operand's map ties to it alone."""
+        from kc.bindings import ir
+
+        parent = op.parent.operation
+        if "indexing_maps" not in parent.attributes:
+            return None
+        number = ir.IntegerAttr(op.attributes["dim"]).value
+        maps = [ir.AffineMapAttr(attribute).value for attribute in parent.attributes["indexing_maps"]]
+        for value, how in zip(parent.operands, maps, strict=False):
+            for axis, expression in enumerate(how.results):
+                if isinstance(expression, ir.AffineDimExpr) and expression.position == number:
+                    found = self._extent_of(value, axis, depth)
+                    if found is not None and found[1] < _LARGEST:
+                        return 0, max(0, found[1] - 1)
+        return 0, _LARGEST
 
     def _exact(self, op: ir.Operation, depth: int) -> Range | None:
         """The range of an op's result as an unbounded integer."""
@@ -149,6 +188,8 @@ class Ranges:
             return (attribute.value, attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
         if name in ("memref.dim", "tensor.dim"):
             return self._extent(op, depth)
+        if name == "linalg.index":
+            return self._iterator(op, depth)
         if name in ("arith.index_cast", "arith.extsi", "arith.trunci"):
             return self.of(op.operands[0], depth + 1)
         if name in ("arith.extui", "arith.index_castui"):
@@ -196,19 +237,30 @@ class Ranges:
 
     def _extent(self, op: ir.Operation, depth: int) -> Range | None:
         """Of a dimension: its static size, its range in the contract, or what memory can hold."""
+        source, axis = op.operands[0], self.of(op.operands[1], depth + 1)
+        if axis is None or axis[0] != axis[1]:
+            return 0, _LARGEST
+        return self._extent_of(source, axis[0], depth)
+
+    def _extent_of(self, source: ir.Value, number: int, depth: int) -> Range | None:
+        """Of a dimension by its number; what ``tensor.empty`` made, filled or not, has the sizes given there."""
         from kc.bindings import ir
 
-        source, axis = op.operands[0], self.of(op.operands[1], depth + 1)
         shape = source.type
-        if axis is None or axis[0] != axis[1] or not isinstance(shape, (ir.MemRefType, ir.RankedTensorType)):
+        if not isinstance(shape, (ir.MemRefType, ir.RankedTensorType)):
             return 0, _LARGEST
-        number = axis[0]
         if not 0 <= number < shape.rank:
             return None
         if not shape.is_dynamic_dim(number):
             extent = shape.get_dim_size(number)
             return extent, extent
         owner = source.owner
+        if not isinstance(owner, ir.Block):
+            if owner.name == "linalg.fill":
+                return self._extent_of(owner.operands[1], number, depth + 1) if depth < _DEPTH else None
+            if owner.name in ("tensor.empty", "memref.alloc", "memref.alloca"):
+                dynamic = sum(shape.is_dynamic_dim(axis) for axis in range(number))
+                return self.of(owner.operands[dynamic], depth + 1)
         if isinstance(owner, ir.Block) and self._main is not None and owner == self._main.regions[0].blocks[0]:
             arguments = self._contract.arguments
             position = ir.BlockArgument(source).arg_number

@@ -54,7 +54,7 @@ class Reading:
     ``integers``, ``floats``: constants in it, those that are compared with something first. ``parallel``: whether an
     order of iterations is left open. ``bits``: significant bits of the coarsest float type in which it computes (0: no
     float arithmetic). ``ops``: number of ops. ``work``: a guess at the scalar operations of one run where
-    shapes are static. ``traits``, ``divisors``: see ``traits.Traits``.
+    shapes are static. ``traits``, ``divisors``, ``singled``: see ``traits.Traits``.
     """
 
     arguments: tuple[Kind, ...]
@@ -68,6 +68,7 @@ class Reading:
     work: int = 0
     traits: frozenset[str] = frozenset()
     divisors: tuple[int, ...] = ()
+    singled: tuple[int, ...] = ()
 
 
 def read(module: ir.Module) -> Reading:
@@ -113,6 +114,7 @@ def read(module: ir.Module) -> Reading:
         work,
         frozenset(traits.names),
         traits.divisors,
+        traits.singled,
     )
 
 

@@ -82,6 +82,7 @@ REASONS: dict[str, str] = {
     "numeric.inf": "an infinity stands where the original has another value, or the other way round",
     "numeric.zero": "the sign of a zero differs",
     "numeric.value": "numbers differ, and nothing in the contract allows it",
+    "numeric.undefined": "a result hangs on a shift by too much, or on a float that its integer type cannot hold",
     "numeric.error": "the error is larger than what the contract's allowances cover",
     "numeric.nondeterministic": "the same call gave two results",
 }

@@ -28,6 +28,7 @@ _AS_FOUND = (
     "resource.crash",
     "resource.unsupported",
     "aliasing.uninitialised",
+    "numeric.undefined",
     "race.order",
     "resource.allocation",
 )

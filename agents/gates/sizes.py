@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -11,15 +13,22 @@ from kc.conditions import Expr, evaluate, names_in
 
 Sizes = dict[str, int]
 
-#: elements of all arguments, and product of all dimensions, of an ordinary call; of one at the upper ends
-_ELEMENTS, _WORK = 1 << 14, 1 << 18
-LARGE_ELEMENTS, LARGE_WORK = 1 << 24, 1 << 24
+#: elements of all arguments, and product of all dimensions: of an ordinary call; of one of the longer ones, which are
+#: made with several kinds of values; of one at the upper ends
+Room = tuple[int, int]
+ORDINARY: Room = (1 << 14, 1 << 18)
+LONG: Room = (1 << 18, 1 << 20)
+LARGE: Room = (1 << 24, 1 << 24)
+#: sizes of longer calls, at most
+_LONGER = 14
 #: a dimension is tested up to this size (beyond 16-bit indices), if the contract leaves more open
 _TESTED = 1 << 17
 #: a dimension of so few sizes is tested at each of them
 _EACH = 260
 #: an index of 16 bits is too small for so many elements
 INDEX = 1 << 16
+#: sizes that comparisons single out, of which pairs are made
+_SINGLED = 8
 _NICE = (16, 32, 8, 64, 4, 2)
 _ODD = (
     (7, 17, 5, 13, 3, 11),
@@ -58,6 +67,7 @@ class Shapes:
             if name in self.ranges:
                 self.ranges[name] = (extent, extent)
         self.results = len(original.results)
+        self._room = [_distinct(original, fact.argument) for fact in original.contract.known if fact.form == "unique"]
 
     def shape(self, argument: int, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """Shape of an argument at these sizes."""
@@ -80,7 +90,7 @@ class Shapes:
             total *= max(1, size)
         return total
 
-    def fit(self, wanted: Mapping[str, int], *, large: bool = False) -> Sizes | None:
+    def fit(self, wanted: Mapping[str, int], room: Room = ORDINARY) -> Sizes | None:
         """The sizes nearest to ``wanted`` that the contract allows; None when none are found or they cost too much."""
         sizes = {name: min(max(wanted[name], low), high) for name, (low, high) in self.ranges.items()}
         for _ in range(4):
@@ -89,11 +99,27 @@ class Shapes:
                     self._mend(sizes, fact)
         if not all(fact.holds(sizes) for fact in self._facts):
             return None
-        elements, work = (LARGE_ELEMENTS, LARGE_WORK) if large else (_ELEMENTS, _WORK)
+        if any(math.prod(self.shape(number, sizes)) > most for number, most in self._room):
+            return None
+        elements, work = room
         smallest = {name: low for name, (low, _) in self.ranges.items()}
         if self.elements(sizes) > max(elements, 4 * self.elements(smallest)):
             return None
         return sizes if self.work(sizes) <= max(work, 4 * self.work(smallest)) else None
+
+    def longest(self, name: str, room: Room) -> Sizes | None:
+        """Small sizes, but for one dimension, which is as large as there is room."""
+        low, high = self.ranges[name]
+        small = {n: min(max(bottom, 3), top) for n, (bottom, top) in self.ranges.items()}
+        found = None
+        while low <= high:
+            middle = (low + high) // 2
+            fitted = self.fit({**small, name: middle}, room)
+            if fitted is None:
+                high = middle - 1
+            else:
+                found, low = fitted, middle + 1
+        return found
 
     def _mend(self, sizes: Sizes, fact: Fact) -> None:
         """Change one size so that ``fact`` holds, if that can be done within the ranges."""
@@ -123,9 +149,23 @@ class Shapes:
         return low <= size <= high
 
 
-def ordinary(shapes: Shapes, constants: Iterable[int], rng: random.Random) -> list[Sizes]:
-    """Sizes for ordinary calls, the most telling first, each once."""
-    return _unique(shapes, _ordinary(shapes, [c for c in constants if c >= 2], rng), large=False)
+def _distinct(original: Reading, number: int) -> tuple[int, float]:
+    """An argument whose elements all differ, and how many different ones it may have."""
+    if number >= len(original.arguments):
+        return 0, math.inf
+    dtype, contract = original.arguments[number].dtype, original.contract
+    told = contract.arguments[number].range if number < len(contract.arguments) else None
+    if told is not None:
+        return number, told[1] - told[0] + 1
+    return number, 2.0 ** (8 * dtype.itemsize) if dtype.kind in "iu" else math.inf
+
+
+def ordinary(shapes: Shapes, constants: Iterable[int], rng: random.Random, singled: Sequence[int] = ()) -> list[Sizes]:
+    """Sizes for ordinary calls, the most telling first, each once.
+
+    ``singled``: sizes that comparisons in the texts single out; they are tried in pairs too.
+    """
+    return _unique(shapes, _ordinary(shapes, [c for c in constants if c >= 2], singled, rng))
 
 
 def every(shapes: Shapes, known: Sequence[Sizes]) -> list[Sizes]:
@@ -139,24 +179,62 @@ def every(shapes: Shapes, known: Sequence[Sizes]) -> list[Sizes]:
             others = {n: _ODD[(number + k) % len(_ODD)][(place + k) % 6] for k, n in enumerate(names)}
             wanted.append({**others, name: size})
     have = [tuple(sorted(s.items())) for s in known]
-    return [s for s in _unique(shapes, wanted, large=False) if tuple(sorted(s.items())) not in have]
+    return [s for s in _unique(shapes, wanted) if tuple(sorted(s.items())) not in have]
+
+
+def tops(shapes: Shapes, known: Sequence[Sizes]) -> list[Sizes]:
+    """Of some sizes the one with most elements, and for each dimension the one with most where that is largest."""
+    found = [max(known, key=shapes.elements)]
+    for name in list(shapes.ranges)[:4]:
+        most = max(s[name] for s in known)
+        found.append(max((s for s in known if s[name] == most), key=shapes.elements))
+    return [size for number, size in enumerate(found) if size not in found[:number]]
+
+
+def apart(shapes: Shapes, singled: Sequence[int]) -> list[Sizes]:
+    """Sizes that comparisons single out, in one dimension at a time."""
+    wanted = [
+        {**{n: _ODD[1][k % 6] for k, n in enumerate(shapes.ranges)}, name: size}
+        for name, (low, high) in list(shapes.ranges.items())[:3]
+        for size in singled[:_SINGLED]
+        if low <= size <= high
+    ]
+    return _unique(shapes, wanted)[: 2 * _SINGLED]
+
+
+def longer(shapes: Shapes, constants: Iterable[int]) -> list[Sizes]:
+    """Sizes beyond the ordinary ones: the largest, and those beyond constants, with every sort of remainder."""
+    constants = [c for c in constants if c >= 2]
+    wanted: list[Mapping[str, int]] = []
+    beyond: list[Mapping[str, int]] = []
+    for name in shapes.ranges:
+        usual, end = shapes.longest(name, ORDINARY), shapes.longest(name, LONG)
+        if end is None or (usual is not None and usual[name] >= end[name]):
+            continue
+        wanted += [{**end, name: end[name] - below} for below in (0, 5, 2)]
+        least = usual[name] if usual is not None else 0
+        for constant in [c for c in constants if least <= c < end[name]][:4]:
+            beyond += [{**end, name: constant + above} for above in (1, 12, 7, 0, 30)]
+    return _unique(shapes, [*wanted, *beyond], LONG)[:_LONGER]
 
 
 def large(shapes: Shapes, constants: Iterable[int]) -> list[Sizes]:
     """A few sizes at the upper ends of the ranges: beyond 16 bits of elements where the ranges reach so far."""
-    return _unique(shapes, _large(shapes, [c for c in constants if c >= 2]), large=True)
+    return _unique(shapes, _large(shapes, [c for c in constants if c >= 2]), LARGE)
 
 
-def _unique(shapes: Shapes, wanted: Iterable[Mapping[str, int]], large: bool) -> list[Sizes]:
+def _unique(shapes: Shapes, wanted: Iterable[Mapping[str, int]], room: Room = ORDINARY) -> list[Sizes]:
     found: dict[tuple[tuple[str, int], ...], Sizes] = {}
     for sizes in wanted:
-        fitted = shapes.fit(sizes, large=large)
+        fitted = shapes.fit(sizes, room)
         if fitted is not None:
             found.setdefault(tuple(sorted(fitted.items())), fitted)
     return list(found.values())
 
 
-def _ordinary(shapes: Shapes, constants: list[int], rng: random.Random) -> Iterator[Mapping[str, int]]:
+def _ordinary(
+    shapes: Shapes, constants: list[int], singled: Sequence[int], rng: random.Random
+) -> Iterator[Mapping[str, int]]:
     names = list(shapes.ranges)
     if not names:
         yield {}
@@ -183,8 +261,15 @@ def _ordinary(shapes: Shapes, constants: list[int], rng: random.Random) -> Itera
         for size in (high, high - 1, low, low + 1, low + 2, (low + high) // 2):
             yield {**odd(2), name: size}
             yield {**dict.fromkeys(names, 1), name: size}
-    for end in (1, 0):
-        yield {name: ranges[name][end] for name in names}
+        end = shapes.longest(name, ORDINARY)
+        if end is not None and end[name] < high:
+            yield from ({**end, name: end[name] - below} for below in (0, 1, 5))
+    for end_number in (1, 0):
+        yield {name: ranges[name][end_number] for name in names}
+    for first, second in itertools.combinations(names[:3], 2):
+        for one, other in itertools.product(singled[: _SINGLED - 2], repeat=2):
+            if _inside(one, ranges[first]) and _inside(other, ranges[second]):
+                yield {**odd(1), first: one, second: other}
     for below in range(1, 8):  # every remainder of small powers of two, near the top
         yield {name: ranges[name][1] - below for name in names}
         for name in names if len(names) > 1 else ():
@@ -228,7 +313,7 @@ def _large(shapes: Shapes, constants: list[int]) -> Iterator[Mapping[str, int]]:
     if not names:
         return
     top = {name: ranges[name][1] for name in names}
-    if shapes.fit(top, large=True):
+    if shapes.fit(top, LARGE):
         yield top
     small = {name: min(max(ranges[name][0], 3), ranges[name][1]) for name in names}
     for name in names:

@@ -32,6 +32,8 @@ FORMATS: dict[str, tuple[int, int, int]] = {
 _LONG_RUNS = (27, 97, 871, 6171, 77031, 837799, 8400511, 63728127, 670617279)
 #: divisors of which nothing but the range is known
 _DIVISORS = 12
+#: constants by whose multiples and fractions roundings are tried
+_SCALES = 4
 
 
 def integers(
@@ -134,7 +136,7 @@ def floats(dtype: np.dtype[Any], traits: Collection[str], constants: Sequence[fl
     """Floats of ``dtype``, those with their sign and payload that are no numbers among them."""
     parts: list[Array] = []
     if "bits" in traits:
-        parts.append(_nans(dtype))
+        parts.append(nans(dtype))
         largest, normal, smallest = limits(dtype)
         parts.append(to([s * x for x in (0.0, 1.0, math.inf, smallest, normal, largest) for s in (-1.0, 1.0)], dtype))
     for name in sorted(traits):
@@ -174,7 +176,7 @@ def float_tuples(dtype: np.dtype[Any], traits: Collection[str]) -> list[Array]:
     return found
 
 
-def _nans(dtype: np.dtype[Any]) -> Array:
+def nans(dtype: np.dtype[Any]) -> Array:
     """NaN of both signs, plain, with the least and with the whole payload, quiet and signalling, in turn with a number.
 
     The types of one byte have one NaN for each sign, or payloads that nothing tells apart.
@@ -214,11 +216,17 @@ def _beside(values: Iterable[float], dtype: np.dtype[Any], *, signs: bool = Fals
 
 
 def _halves(dtype: np.dtype[Any], constants: Sequence[float]) -> Array:
-    """Halves, also times and over each constant; where adding a half goes wrong; ends of the integer types."""
-    halves = [k + 0.5 for k in range(-5, 5)]
-    scales = [c for c in constants if c != 0 and math.isfinite(c) and abs(c) != 1][:12]
-    scaled = [h * f for c in scales for f in (c, 1 / c) for h in halves]
+    """Halves; where adding a half goes wrong; ends of the integer types; halves and whole numbers times and over each
+    constant.
+
+    The last with their neighbours: a product with a rounded reciprocal falls on the other side of one than the quotient
+    does, of four divisors in five for some number below 24. Powers of two have exact reciprocals.
+    """
     bits = {2: 11, 4: 24, 8: 53}.get(dtype.itemsize, 4)
     edges = [0.5, 1.5, 2.5, float((1 << (bits - 1)) + 1), float((1 << (bits - 1)) - 1), (1 << (bits - 2)) + 0.5]
     edges += [float(1 << k) for k in (7, 8, 15, 16, 31, 32, 63, 64)] + [127.5, 255.5, 32767.5, 65535.5]
-    return np.concatenate([to([*halves, *scaled], dtype), _beside(edges, dtype, signs=True)])
+    scales = list(dict.fromkeys(abs(c) for c in constants if c != 0 and math.isfinite(c)))
+    halves = [h * f for c in [1.0, *scales[:12]] for f in (c, 1 / c) for h in (k + 0.5 for k in range(-5, 5))]
+    inexact = [f for c in [c for c in scales if math.frexp(c)[0] != 0.5][:_SCALES] for f in (c, 1 / c)]
+    scaled = [k / 2 * f for k in range(1, 48) for f in inexact]
+    return np.concatenate([to(halves, dtype), _beside(edges, dtype, signs=True), _beside(scaled, dtype, signs=True)])

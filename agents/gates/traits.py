@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from kc.agents.execution.undefined import OPS as UNDEFINED
+
 if TYPE_CHECKING:
     from kc.bindings import ir
 
 _DIVISIONS = re.compile(r"\.(\w*div\w*|\w*rem\w*|remainder|sdiv|udiv)$")
+_REMAINDERS = re.compile(r"\.(rem[su]i|andi)$")
 _BITS = re.compile(r"\.(bitcast\w*|copysign|is_finite|fpclass|is\.fpclass|ptrtoint)$")
 _LOOPS = re.compile(r"^(scf\.(while|for)|affine\.for|stablehlo\.while|(cf|llvm)\.(br|cond_br|switch))$")
 _ROUNDS = re.compile(r"\.(\w*round\w*|\w*floor\w*|\w*ceil\w*|trunc|rint|nearbyint|\w*fpto[su]i)$")
@@ -24,9 +27,11 @@ _ELEMENT = re.compile(r"(?:^|[x<])((?:bf|f|i|ui|si|tf)\d+\w*|index)(?:$|[>,\s])"
 class Traits:
     """Gathers the traits of a module, op by op.
 
-    ``names``: ``divide``, ``divide-floats``, ``fma``, ``bits``, ``loop``, ``round``, and ``narrow:TYPE`` for each float
+    ``names``: ``divide``, ``divide-floats``, ``fma``, ``bits``, ``loop``, ``round``, ``undefined`` (ops of
+    ``kc.agents.execution.undefined``), and ``narrow:TYPE`` for each float
     type that is converted to.
     ``divisors``: constants that integers are divided by, also those that a product and a shift stand for.
+    ``singled``: sizes that comparisons of index values tell from others, remainders among them.
     """
 
     def __init__(self) -> None:
@@ -34,17 +39,26 @@ class Traits:
         self._divisors: dict[int, None] = {}
         self._factors: dict[int, None] = {}
         self._shifts: dict[int, None] = {}
+        self._compared: dict[int, None] = {}
+        self._periods: dict[int, None] = {}
 
     def see(self, op: ir.Operation) -> None:
         """Take note of one op."""
         name = op.name
         if _LOOPS.search(name):
             self.names.add("loop")
+        if name in UNDEFINED and not _shifts_little(op):
+            self.names.add("undefined")
         if _BITS.search(name) or "TOTALORDER" in str(op.attributes["compare_type"] if _has(op, "compare_type") else ""):
             self.names.add("bits")
         if len(op.results) == 0:
             return
         kind = element(op.results[0].type)
+        if name == "arith.cmpi" and element(op.operands[0].type) == "index":
+            self._compared.update(dict.fromkeys(_constants(op.operands)))
+        elif kind == "index" and _REMAINDERS.search(name):
+            mask = name.endswith("andi")
+            self._periods.update(dict.fromkeys(c + mask for c in _constants(op.operands[1:2])))
         if _ROUNDS.search(name):
             self.names.add("round")
         if _CONVERSIONS.search(name) and len(op.operands):
@@ -80,6 +94,15 @@ class Traits:
                         found.append(round((1 << (shift + width)) / abs(factor)))
         return tuple(dict.fromkeys(d for d in found if d > 1))[:24]
 
+    @property
+    def singled(self) -> tuple[int, ...]:
+        """What is compared with; where remainders are taken, the first two sizes that leave it as one."""
+        compared = [c for c in self._compared if c >= 0]
+        found = [c for c in compared if c > 1]
+        for period in [p for p in self._periods if p > 2][:4]:
+            found += [c + times * period for c in compared if c < period for times in (0, 1)]
+        return tuple(dict.fromkeys(n for n in found if n > 1))[:16]
+
 
 def is_float_name(kind: str) -> bool:
     """Whether MLIR's name of a type names a float."""
@@ -90,6 +113,13 @@ def element(kind: Any) -> str:
     """MLIR's name of the elements of a type, the type's own name where it has none; '' where it is neither."""
     match = _ELEMENT.search(str(kind))
     return match[1] if match else ""
+
+
+def _shifts_little(op: ir.Operation) -> bool:
+    """Whether an op shifts by a constant that is less than its width."""
+    width = re.search(r"i(\d+)>?$", str(op.results[0].type))
+    amounts = _constants(op.operands[1:2])
+    return bool(amounts) and 0 <= amounts[0] < (int(width[1]) if width else 64)
 
 
 def _has(op: ir.Operation, name: str) -> bool:

@@ -33,6 +33,16 @@ def to(values: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None = None) 
     return array if shape is None else array.reshape(shape)
 
 
+def last(values: Array, value: Any) -> Array:
+    """``values`` with ``value`` in the last place of each row, and in all of the last row where there are several."""
+    if values.ndim == 0:
+        return np.full((), value, values.dtype)
+    values[..., -1:] = value
+    if values.ndim > 1:
+        values[(slice(-1, None),) * (values.ndim - 1)] = value
+    return values
+
+
 class Floats:
     """Manners of filling floats.
 
@@ -260,6 +270,14 @@ class Floats:
             rows[int(rng.integers(len(rows))), column] = rng.choice(pool)
         return made.reshape(shape)
 
+    def last_high(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """The last of each row is the largest by far, and so are those of the last row."""
+        return last(rng.standard_normal(shape), 100.0)
+
+    def last_low(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
+        """The last of each row is the smallest by far."""
+        return -self.last_high(shape, dtype, rng)
+
     def offset(self, shape: tuple[int, ...], dtype: np.dtype[Any], rng: Rng) -> Array:
         """Large mean, small spread."""
         mean = {2: 30.0, 4: 1e4, 8: 1e8}.get(dtype.itemsize, 8.0)
@@ -468,6 +486,12 @@ class Integers:
         pool = [self._low, self._high, 0, 1, -1, *self._constants[:8]]
         return np.full(shape, rng.choice(np.array([x for x in pool if self._low <= x <= self._high], object)), object)
 
+    def last_high(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        return last(np.array(self.small(shape, rng), object), self._high)
+
+    def last_low(self, shape: tuple[int, ...], rng: Rng) -> Array:
+        return last(np.array(self.small(shape, rng), object), self._low)
+
     def ascending(self, shape: tuple[int, ...], rng: Rng) -> Array:
         return np.sort(self.uniform(shape, rng), axis=-1) if shape else self.uniform(shape, rng)
 
@@ -482,9 +506,11 @@ INTEGER_MANNERS = tuple(_INTEGER)
 
 
 def booleans(manner: str, shape: tuple[int, ...], rng: Rng) -> Array:
-    """An array of booleans: ``mixed``, ``true``, ``false``, ``rows`` (some rows wholly false or true), ``one``."""
+    """An array of booleans: ``mixed``, ``true``, ``false``, ``rows`` (some rows wholly so), ``one``, ``last``."""
     if manner in ("true", "false"):
         return np.full(shape, manner == "true")
+    if manner == "last":
+        return last(np.zeros(shape, bool), True)
     made = rng.random(shape) < 0.7
     if manner == "one":
         flat = np.zeros(shape, bool).reshape(-1)
