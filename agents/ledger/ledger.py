@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from kc.agents.base import Agent, Budget
 
 #: ``ask``: agents are asked about every region; ``replay``: what is settled is used, they are asked for the rest;
-#: ``frozen``: only what is settled, no agent is asked, anything else is a LedgerError
-Mode = Literal["ask", "replay", "frozen"]
+#: ``frozen``: only what is settled, no agent is asked, anything else is a LedgerError; ``verified``: as ``frozen``, and
+#: the gates judge again what was accepted
+Mode = Literal["ask", "replay", "frozen", "verified"]
 #: characters of an error that are kept
 _TOLD = 2000
-MODES: tuple[str, ...] = ("ask", "replay", "frozen")
+MODES: tuple[str, ...] = ("ask", "replay", "frozen", "verified")
 
 
 def load(path: str | os.PathLike[str] | None) -> Ledger:
@@ -228,7 +229,8 @@ class Ledger:
 
         message = f"kc cannot compile the program with it: {why}"[:_TOLD]
         verdict = Verdict(False, "verify", "verify.compile", message).to_json()
-        new: dict[str, Any] = {"kc": __version__, "gates": stale.gates_revision(), "machine": machine(), "time": "", "code": {}}
+        judged: dict[str, Any] = {"kc": __version__, "gates": stale.gates_revision(), "machine": machine()}
+        new = {**judged, "time": "", "code": {}}
         self.append(dataclasses.replace(attempt, verdict=verdict, **new))
         ended = {"taken_back": str(why)[:_TOLD], "attempt": attempt.hash}
         return self.append(dataclasses.replace(attempt, proposal=None, verdict=None, ended=ended, **new))

@@ -63,7 +63,7 @@ def run(module: ir.Operation, options: Options) -> tuple[list[str], list[str], i
     agents = [load(name) for name in options.use] or [a for a in _given.agents if options.at in a.levels]
     ledger = options.ledger or _given.ledger
     mode = options.mode or _given.mode
-    if not agents and mode != "frozen":
+    if not agents and mode not in ("frozen", "verified"):
         given = ", ".join(f"'{a.name}' ({', '.join(a.levels)})" for a in _given.agents)
         hint = f"those given are for other levels: {given}" if given else "name one: use=NAME, or kc-opt --agent"
         raise InputError(f"nobody to ask at level '{options.at}': {hint}")

@@ -75,7 +75,7 @@ class Session:
         #: decisions that are taken over, by ``Decision.key``; ``silent``: nobody is asked about other regions
         self._settled: dict[tuple[str, str, str], Decision] = {}
         self._silent = False
-        self.frozen = mode == "frozen"
+        self.frozen, self._verifies = mode in ("frozen", "verified"), mode == "verified"
         if self.frozen and not agents:
             agents = self._recorded()
         alone = frozenset({moment} if moment else ())
@@ -193,6 +193,8 @@ class Session:
         if self.frozen:
             settled = self.ledger.require(observation.identity, *stand.key, name=region.name, level=region.level, at=at)
             if settled is not None:
+                if self._verifies:
+                    self._verify(region, observation, settled)
                 self._settle(stand, region, observation, settled, from_ledger=True)
             return
         if not self._matches(stand, observation):
@@ -270,6 +272,22 @@ class Session:
         if lost is not None and (held.code is None or held.code.digest not in attempt.code["file"]):
             by = held.code.compiler if held.code else "the compiler here"
             raise LedgerError(f"{lost.message}; {by} makes other code of its source: have the file back, or build anew")
+
+    def _verify(self, region: Region, observation: Observation, attempt: Attempt) -> None:
+        """Judge what the ledger settles again; raises LedgerError when it is not accepted here and now."""
+        from kc.agents.session.verifying import check
+
+        if attempt.outcome != "accepted" or (attempt.proposal or {}).get("kind") == "keep":
+            return
+        found = check(self.ledger, attempt, observation.ir, timing=self._conversations.timing)
+        if found.outcome != "same":
+            what = "is not accepted" if found.outcome == "differs" else "cannot be judged here"
+            raise LedgerError(
+                f"region '@{region.name}' (level {region.level}): what the ledger settles for agent '{attempt.agent}' "
+                f"(attempt {attempt.hash[:12]}) {what}: {found.message}",
+                region.name,
+                observation.identity,
+            )
 
     # ------------------------------------------------------------------------------------------- parts
 

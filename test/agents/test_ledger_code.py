@@ -72,7 +72,7 @@ def gone(*how: Any) -> Any:
 
 def build(path: Path, kind: str, mode: str = "ask") -> Any:
     agent = FunctionAgent(lambda o: None if o.attempts else ANSWERS[kind], name="device", levels=("stablehlo",))
-    agents = [] if mode == "frozen" else [agent]
+    agents = [] if mode in ("frozen", "verified") else [agent]
     return kc.compile(PROGRAM, TARGET, agents=agents, ledger=path, ledger_mode=mode)
 
 
@@ -129,6 +129,34 @@ def test_code_that_is_lost(compiles: list[str], tmp_path: Path, monkeypatch: pyt
     replayed = build(path, "cuda", "replay")  # judged again, with the code that there is now
     assert len(Ledger(path).entries()) == 2 and list((tmp_path / "made.code").iterdir()) != [file]
     assert build(path, "cuda", "frozen").files == replayed.files != first.files
+
+
+def test_verifying_compares_the_code(compiles: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes lines with right hashes may write files, too."""
+    if not is_there("cuda"):
+        pytest.skip("no NVRTC")
+    import dataclasses
+
+    from kc.agents.ledger import code
+    from kc.agents.session.verifying import accepted, verify
+
+    path = tmp_path / "made.jsonl"
+    build(path, "cuda")
+    ledger = Ledger(path)
+    (attempt,) = ledger.entries()
+    assert [found.outcome for found in verify(ledger, accepted(ledger))] == ["same"]
+    kept = ledger.code(attempt)
+    assert kept is not None
+    forged = dataclasses.replace(kept, ptx=kept.ptx.replace("st.global.f32", "//"))
+    told = code.write(str(path), forged, attempt.target)
+    ledger.append(dataclasses.replace(attempt, code=told, time=""))
+    (found,) = verify(ledger, accepted(ledger))
+    assert found.outcome == "differs" and "is not what nvrtc" in found.message
+    with pytest.raises(LedgerError, match=r"is not accepted: 'made.code/.*' is not what nvrtc"):
+        build(path, "cuda", "verified")
+    monkeypatch.setattr("kc.agents.realize.compiled.run_child", gone)
+    (found,) = verify(ledger, accepted(ledger))
+    assert found.outcome == "unknown" and "nothing here compiles its source" in found.message
 
 
 def test_pruning_knows_the_files(compiles: list[str], tmp_path: Path) -> None:

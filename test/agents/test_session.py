@@ -471,8 +471,35 @@ def test_ledger_replay_and_frozen(verdicts: list[Verdict], tmp_path: Path) -> No
         kc.compile(TANH.replace("tanh", "sine"), ledger=path, ledger_mode="frozen")
     with pytest.raises(LedgerError, match="main_k0"):
         kc.compile(TANH, agents=[Swap(name="newcomer")], ledger=path, ledger_mode="frozen")
-    with pytest.raises(InputError, match="ask, replay, frozen"):
+    with pytest.raises(InputError, match="ask, replay, frozen, verified"):
         kc.compile(TANH, ledger=path, ledger_mode="cold")
+
+
+def test_a_verified_build_judges_what_the_ledger_has(
+    verdicts: list[Verdict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line is believed that fits its hash, whoever wrote it; but not in a verified build."""
+    from kc.agents.session.verifying import accepted, verify
+
+    path = tmp_path / "agents.jsonl"
+    kc.compile(TANH, agents=[Swap()], ledger=path)
+    monkeypatch.undo()
+    assert is_exp(kc.compile(TANH, ledger=path, ledger_mode="frozen"))
+    with pytest.raises(LedgerError, match=r"region '@main_k0'.*agent 'swap'.*is not accepted: numeric\."):
+        kc.compile(TANH, ledger=path, ledger_mode="verified")
+    ledger = Ledger(path)
+    (found,) = verify(ledger, accepted(ledger))
+    assert found.outcome == "differs" and found.message.startswith("numeric.")
+
+    good = tmp_path / "good.jsonl"
+    first = kc.compile(TANH, agents=[Swap("math.tanh", "math.tanh", match=Match(kinds=("contraction",)))], ledger=good)
+    assert [d.accepted for d in first.session.decisions] == [True]
+    assert kc.compile(TANH, ledger=good, ledger_mode="verified").files == first.files
+    ledger = Ledger(good)
+    assert [found.outcome for found in verify(ledger, accepted(ledger), seed=1)] == ["same"]
+    (attempt,) = ledger.entries()
+    ledger.take_back(attempt, ValueError("so"))
+    assert accepted(ledger) == []
 
 
 def test_without_agents_nothing_of_them_is_loaded() -> None:

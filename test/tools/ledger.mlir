@@ -28,6 +28,14 @@
 // RUN: kc agents diff %t/first.kca %t/kc-agents.jsonl | FileCheck %s --check-prefix=SAME
 // SAME: settle the same regions in the same way
 
+// RUN: kc agents verify %t/kc-agents.jsonl --seed=1 | FileCheck %s --check-prefix=VERIFY
+// VERIFY: @main (stablehlo, function, cpu)  attempt {{[0-9a-f]+}}: replace_ir ({{[0-9]+}} lines) of {{.*}}: accepted again
+// VERIFY: 1 accepted again, 0 NOT accepted, 0 cannot be judged here
+// RUN: kc compile %s --ledger %t/kc-agents.jsonl --frozen --verify -o %t/verified.kca
+// RUN: cmp %t/first.kca %t/verified.kca
+// RUN: not kc compile %s --ledger %t/kc-agents.jsonl --verify -o %t/none.kca 2>&1 | FileCheck %s --check-prefix=NEEDS
+// NEEDS: --verify judges what a frozen build takes: it needs --frozen
+
 // RUN: kc agents prune %t/kc-agents.jsonl | FileCheck %s --check-prefix=PRUNE
 // PRUNE: 3 lines are kept
 

@@ -52,14 +52,20 @@ def add_agents(parser: argparse.ArgumentParser) -> None:
     modes = group.add_mutually_exclusive_group()
     modes.add_argument("--replay", action="store_true", help="use the ledger's answers, ask about the rest only")
     modes.add_argument("--frozen", action="store_true", help="use the ledger's answers only; anything new is an error")
+    judged = "with --frozen: judge the ledger's answers again; one that is not accepted is an error"
+    group.add_argument("--verify", action="store_true", help=judged)
     group.add_argument("--timing", action="store_true", help="an agent's answer must also be measured to be faster")
 
 
 def agent_options(args: argparse.Namespace) -> dict[str, Any]:
     """What ``add_agents`` declared, as keyword arguments of ``kc.compile``."""
     mode = "frozen" if args.frozen else "replay" if args.replay else "ask"
+    if args.verify:
+        if mode != "frozen":
+            raise InputError("--verify judges what a frozen build takes: it needs --frozen (or see kc agents verify)")
+        mode = "verified"
     if mode != "ask" and args.ledger is None:
-        raise InputError(f"--{mode} needs --ledger FILE")
+        raise InputError(f"--{'frozen' if args.frozen else mode} needs --ledger FILE")
     if not args.agent and not args.ledger:
         return {}
     return {"agents": args.agent, "ledger": args.ledger, "ledger_mode": mode, "timing": args.timing}

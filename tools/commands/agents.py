@@ -37,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("new", metavar="B", help=_LEDGER)
     diff.add_argument("--ir", action="store_true", help="show how the text of the proposals differs")
 
+    verify = actions.add_parser("verify", help="judge again what was accepted; exit code 1 if any of it is not")
+    verify.add_argument("ledger", metavar="LEDGER", help="a ledger")
+    verify.add_argument("--seed", type=int, metavar="N", help="of the gates' inputs (fresh ones otherwise)")
+    _selection(verify)
+
     prune = actions.add_parser("prune", help="drop lines that no build needs, and put the file in place whole")
     prune.add_argument("ledger", metavar="LEDGER", help="a ledger")
     prune.add_argument("--keep", metavar="REASON,…", default="", help="keep: rejected, superseded, stale, unused")
@@ -58,7 +63,8 @@ def _selection(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do the action; exit code 1 when a comparison finds a difference."""
-    return {"list": _list, "explain": _explain, "diff": _diff, "prune": _prune, "export": _export}[args.action](args)
+    actions = {"list": _list, "explain": _explain, "diff": _diff, "verify": _verify, "prune": _prune, "export": _export}
+    return actions[args.action](args)
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -114,6 +120,24 @@ def _diff(args: argparse.Namespace) -> int:
     if not changes:
         print(f"{args.old} and {args.new} settle the same regions in the same way")
     return 1 if changes else 0
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from kc.agents.ledger import report
+    from kc.agents.session.verifying import accepted, verify
+
+    ledger = _open(args.ledger)
+    counts = {"same": 0, "differs": 0, "unknown": 0}
+    words = {"same": "accepted again", "differs": "NOT accepted", "unknown": "cannot be judged here"}
+    settling = accepted(ledger)
+    for found in verify(ledger, _chosen(args, settling) if settling else (), args.seed):
+        counts[found.outcome] += 1
+        attempt = found.attempt
+        why = f": {found.message}" if found.message else ""
+        what = f"{report.answer(attempt)} of {attempt.agent} {attempt.agent_version}: {words[found.outcome]}{why}"
+        print(f"{report.headline(attempt)}  attempt {attempt.hash[:12]}: {what}", flush=True)
+    print(", ".join(f"{number} {words[outcome]}" for outcome, number in counts.items()))
+    return 1 if counts["differs"] else 0
 
 
 def _prune(args: argparse.Namespace) -> int:
