@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 
 from kc.reproducer import read_spool, run_in_child, signal_name
+from kc.temporary import Folder
 from kc.tools._opt_process import write_reproducer
 
 
@@ -15,16 +15,14 @@ def isolated(work: Callable[[str], int], reproducer: str | None) -> int:
 
     After a crash the pass that ran is named, and its reproducer is written to the path ``reproducer`` if given.
     """
-    handle, spool = tempfile.mkstemp(prefix="kc-opt-", suffix=".spool")
-    os.close(handle)
-    try:
+    with Folder("opt") as folder:
+        spool = os.path.join(folder, "spool")
+        open(spool, "wb").close()
         code = run_in_child(lambda: work(spool))
         if code >= 0:
             return code
         name = signal_name(-code)
         found = read_spool(spool, f"native code crashed ({name})")
-    finally:
-        os.unlink(spool)
     if found is None:
         sys.stderr.write(f"kc-opt: native code crashed ({name}) outside of any pass\n")
         return 1

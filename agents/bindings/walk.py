@@ -7,7 +7,6 @@ import difflib
 import io
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from kc.errors import InputError, KcError
 from kc.pipelines.roads import road
 from kc.pipelines.run import run_phases
 from kc.targets import get_target
+from kc.temporary import Folder
 
 if TYPE_CHECKING:
     from kc.bindings import ir
@@ -92,7 +92,7 @@ class Walk:
     """
 
     def __init__(self, ledger: str | None = None, timing: bool = False, report: Report | None = None):
-        self._folder = tempfile.TemporaryDirectory(prefix="kc-workbench-")
+        self._folder = Folder("workbench")
         self._ledger = Ledger(ledger or str(Path(self._folder.name) / "agents.jsonl"))
         self._timing = timing
         self._report: Report = report or (lambda done, total, what: None)

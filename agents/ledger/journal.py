@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import glob
 import os
 import tempfile
 import warnings
@@ -108,7 +109,10 @@ class Journal:
                 chosen = keep(held)
                 newer = [problem.text + b"\n" for problem in held.problems if problem.keep]
                 data = b"".join(newer) + "".join(lines.text_of(line) + "\n" for line in chosen).encode("ascii")
-                handle, temporary = tempfile.mkstemp(prefix=".kc-ledger-", dir=os.path.dirname(self.path))
+                folder, prefix = os.path.dirname(self.path), f".kc-ledger-{os.path.basename(self.path)}-"
+                for left in glob.glob(os.path.join(glob.escape(folder), f"{glob.escape(prefix)}????????")):
+                    os.unlink(left)  # of a process that was killed just here: the lock is ours
+                handle, temporary = tempfile.mkstemp(prefix=prefix, dir=folder)
                 try:
                     with os.fdopen(handle, "wb") as file:
                         file.write(data)

@@ -280,6 +280,15 @@ def test_a_failed_rewrite_changes_nothing(path: Path) -> None:
     assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == [path.name]
 
 
+def test_what_a_killed_rewrite_left_goes_with_the_next(path: Path) -> None:
+    Ledger(path).record(observation(), Someone(), PROPOSAL, GOOD)
+    ours, other = path.parent / f".kc-ledger-{path.name}-abcd_123", path.parent / ".kc-ledger-other.jsonl-abcd_123"
+    for left in (ours, other):
+        left.write_text("half a led")
+    Journal(path).rewrite(lambda scan: scan.lines)
+    assert sorted(path.parent.iterdir()) == sorted([path, other])
+
+
 def test_errors_of_the_file_system_name_the_ledger(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match=r"cannot read the ledger .*: Is a directory"):
         Ledger(tmp_path)
