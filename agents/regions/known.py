@@ -9,6 +9,7 @@ from typing import Any
 from kc.agents.contract import ArgumentContract, Contract
 from kc.agents.regions import buffers, sizes
 from kc.agents.regions.calls import calls_of
+from kc.agents.regions.dataflow import argument_facts
 from kc.agents.regions.find import BUFFERS, Region
 from kc.agents.regions.forms import LARGEST
 from kc.agents.regions.numerics import allowances
@@ -56,7 +57,8 @@ def contract_of(
             arguments[number] = ArgumentContract(own_dims, told.range, told.out, told.inout, told.may_alias)
     ranges = dict(holds.ranges)
     facts = [str(condition) for condition in holds.conditions]
-    if kernel is not None and kernel.sizes:  # what was known of the kernel's tensors
+    facts += argument_facts(region, target, options or {})
+    if kernel is not None and (kernel.sizes or kernel.facts):  # what was known of the kernel's tensors
         ranges, facts = dict(kernel.sizes), list(kernel.facts)
     promised = not is_public(function)  # what an entry point says is in ``holds``, as far as calls are held to it
     facts = [f for f in standing.facts if promised or parse(f) is None] + facts

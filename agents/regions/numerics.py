@@ -67,6 +67,18 @@ def allowances(region: Region, target: str, options: Mapping[str, Any]) -> set[s
     return allow
 
 
+def is_free(function: ir.Operation, target: str, options: Mapping[str, Any]) -> bool:
+    """Whether the rounding of anything that ``function`` itself computes is free, so that another answer may differ."""
+    strict = str(options.get("strict-fp", "false")).lower() in ("true", "1")
+    return "kc.allow" in function.attributes or any(
+        _flags(op)
+        or (not strict and _folds(op))
+        or _contracts(op)
+        or (target.startswith("nvptx") and op.name.partition(".")[2] in _TRANSCENDENTAL)
+        for op in walk_ops(function)
+    )
+
+
 def _ops(region: Region) -> Iterator[ir.Operation]:
     """The ops of the region and of the functions that it calls."""
     seen, stack = {region.name}, [region.operation]

@@ -31,7 +31,7 @@ def argument_ranges(region: Region) -> list[Range | None]:
     ]
     if not calls:
         return nothing
-    finder = _Finder(region.module)
+    finder = Finder(region.module)
     found: list[Range | None] = []
     for position in range(count):
         if not _is_integer(function.regions[0].blocks[0].arguments[position].type):
@@ -43,7 +43,7 @@ def argument_ranges(region: Region) -> list[Range | None]:
     return found
 
 
-class _Finder:
+class Finder:
     """Follows a value back through ops that bound it. ``module`` is the one around it."""
 
     def __init__(self, module: ir.Operation):
@@ -60,7 +60,7 @@ class _Finder:
         if handler is not None:
             found: Range | None = handler(op, depth - 1, outer)
             return found
-        if op.name in _MOVES:
+        if op.name in MOVES:
             return self.of(op.operands[0], depth - 1, outer)
         return None
 
@@ -145,7 +145,7 @@ class _Finder:
             return None  # a reduction
         for name in ("linalg.index",):
             for index in walk_ops(op, name):
-                inner[index.results[0]] = _loop_range(op, ir.IntegerAttr(index.attributes["dim"]).value)
+                inner[index.results[0]] = loop_range(op, ir.IntegerAttr(index.attributes["dim"]).value)
         yielded = list(block.operations)[-1].operation.operands[0]
         return self.of(yielded, _DEPTH, inner)
 
@@ -160,14 +160,14 @@ class _Finder:
 
 
 #: ops that give elements of their first operand only
-_MOVES = frozenset({
+MOVES = frozenset({
     "stablehlo.reshape", "stablehlo.transpose", "stablehlo.broadcast_in_dim", "stablehlo.slice",
     "stablehlo.reverse", "tensor.cast", "tensor.expand_shape", "tensor.collapse_shape",
     "tensor.extract_slice", "linalg.copy", "linalg.transpose", "linalg.broadcast",
 })  # fmt: skip
 
 
-def _loop_range(op: ir.Operation, loop: int) -> Range | None:
+def loop_range(op: ir.Operation, loop: int) -> Range | None:
     """The range of a loop counter of a linalg op whose loop has a static extent."""
     for operand, attribute in zip(op.operands, ir.ArrayAttr(op.attributes["indexing_maps"]), strict=True):
         kind = operand.type
