@@ -114,7 +114,7 @@ class _Trial:
         if isinstance(reading, Rejection):
             return reading
         found = self.dynamic(Form(text, level, reading), proposal)
-        return found if found is not None or not timing else self.time(text, level)
+        return found if found is not None or not timing else self.time(text, level, proposal)
 
     def run_machine(self, region: str, proposal: Proposal, timing: bool) -> Rejection | None:
         """The gates of machine code."""
@@ -127,7 +127,7 @@ class _Trial:
         if found is not None or not timing:
             return found
         assert proposal.ir is not None
-        return self.time(proposal.ir, asm_level.LEVEL)
+        return self.time(proposal.ir, asm_level.LEVEL, proposal)
 
     def dynamic(self, form: Form, proposal: Proposal) -> Rejection | None:
         """The gates that run the proposal."""
@@ -155,12 +155,15 @@ class _Trial:
         self.seconds["numeric"] = time.perf_counter() - start
         return found.rejection
 
-    def time(self, text: str, level: str) -> Rejection | None:
+    def time(self, text: str, level: str, proposal: Proposal) -> Rejection | None:
         """The timing gate."""
         from kc.agents.gates import timing
+        from kc.agents.gates.assumptions import guard_parts
 
         start = time.perf_counter()
-        found = timing.check(self.original, text, level=self.level, proposal_level=level, target=self.target)
+        original, own = (self.original, self.level) if self.machine is None else (self.machine, asm_level.LEVEL)
+        guard = tuple(guard_parts(proposal.guard)) if proposal.guard else ()
+        found = timing.check(original, text, level=own, proposal_level=level, target=self.target, guard=guard)
         self.seconds["timing"] = time.perf_counter() - start
         self.timing = found.figures
         return Rejection(found.reason, found.message) if found.reason is not None else None

@@ -5,7 +5,8 @@ measured by ``kc.agents.measure``, on inputs that no call has seen before, with 
 proposal passes when the whole 95 % interval of the ratio lies above 1 and the ratio is at least ``minimum``, twice, in
 processes started anew: where code and data happen to lie in one process can make it faster than its twin (T. Mytkowicz
 et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009). A time below the roofline floor is
-rejected as impossible.
+rejected as impossible. Where sizes are open, small, middle and large ones are measured: the ratio then is the geometric
+mean, and at none may the proposal be much slower (a guard keeps it from sizes that it is not for).
 """
 from __future__ import annotations
 
@@ -13,28 +14,31 @@ import contextlib
 import dataclasses
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kc.agents.measure import least_work, prepare
 from kc.agents.measure.machine import Machine, machine
 from kc.agents.measure.prepare import Artifact
-from kc.agents.measure.rounds import Job, Measurement, Program, measure
-from kc.agents.measure.statistics import median, ratio
+from kc.agents.measure.rounds import Job, Measurement, Program, measure_all
+from kc.agents.measure.statistics import Ratio, mean_ratio, median, ratio
 from kc.errors import KcError
 from kc.runtime.errors import RuntimeFailure
 from kc.temporary import Folder
 
 #: least ratio of the times that counts as an improvement
 MINIMUM = 1.02
-#: seconds for one measurement; a proposal that passes is measured twice
+#: a proposal is much slower where the ratio is below this
+BEARABLE = 0.9
+#: seconds for one measurement, of all sizes; a proposal that passes is measured twice
 SECONDS = 10.0
 #: memory of a measured process on the CPU, bytes of address space
 MEMORY = 8 << 30
 
 REASONS: dict[str, str] = {
     "timing.slower": "the proposal is slower than the original",
+    "timing.somewhere": "the proposal is much slower at some of its sizes: a guard would keep it away from them",
     "timing.uncertain": "the interval of the speed-up holds 1: no improvement is shown",
     "timing.small": "the proposal is faster, but by less than the least improvement that counts",
     "timing.impossible": "the proposal's time lies below the roofline floor: work was not done, or not timed",
@@ -88,22 +92,24 @@ def check(
     seconds: float = SECONDS,
     minimum: float = MINIMUM,
     seed: int | None = None,
+    guard: Sequence[str] = (),
 ) -> Timing:
     """Time a proposal that has passed the other gates against the original.
 
     ``original``: text of the region; ``proposal``: text at ``proposal_level`` (default: the region's), or an artifact
     of a form that MLIR alone does not tell (``kc.agents.realize.build``), with the region's signature. ``sizes``:
-    extents of named dimensions, typical ones where none are given. ``seed``: for tests only; without one nobody can
-    know what will be drawn.
+    extents of named dimensions; small, middle and large ones where none are given. ``guard``: conditions on sizes
+    outside of which the proposal is not used. ``seed``: for tests only; without one nobody can know what will be drawn.
     """
     text = proposal if isinstance(proposal, str) else ""
     found = _CLOCKS.search(text) or next(filter(None, map(_CLOCKS.search, _device_code(proposal))), None)
     if found:
         return Timing("timing.clock", f"the proposal reads a clock: '{found[0]}'", culprit="proposal")
     try:
-        drawn = prepare.arguments(original, sizes)
+        read = _surface(original, level)
+        points = prepare.points(read, sizes, guard, most=1 if sizes is not None else 3)
         lower = bool(text) and proposal_level not in (None, level) and level in prepare.TENSORS
-        baseline = _placed(original, None, target) if lower else prepare.build(original, level, target)
+        baseline = _placed(original, None, target) if lower else _built(original, original, level, target)
     except (KcError, RuntimeFailure, ValueError) as error:
         return Timing("timing.unsupported", f"the original cannot be timed: {error}", culprit="original")
     try:
@@ -112,7 +118,7 @@ def check(
         elif lower:
             made = _placed(original, (text, str(proposal_level)), target)
         else:
-            made = prepare.build(text, proposal_level or level, target)
+            made = _built(original, text, proposal_level or level, target)
     except (KcError, RuntimeFailure, ValueError) as error:
         return Timing("timing.unsupported", f"the proposal cannot be timed: {error}", culprit="proposal")
     device = None if target.partition(":")[0] == "cpu" else 0
@@ -121,19 +127,58 @@ def check(
             limits = machine(device)
         except RuntimeFailure as error:
             return Timing("timing.unsupported", f"no device to time on: {error}")
-        job = Job(
-            Program(paths[0], drawn), Program(paths[1], drawn), seed=seed, device=device, seconds=seconds,
-            threads=len(os.sched_getaffinity(0)), flush=2 * limits.cache_bytes,
-            memory=MEMORY if device is None else None,  # CUDA reserves more addresses than any machine has bytes
-        )
-        work, at = least_work.least_work(original, drawn), prepare.named_sizes(original, drawn)
-        first = judge(measure(job), work, limits, minimum=minimum, device=device, sizes=at)
+        jobs = [
+            Job(
+                Program(paths[0], drawn), Program(paths[1], drawn), seed=seed, device=device,
+                seconds=seconds / len(points), threads=len(os.sched_getaffinity(0)), flush=2 * limits.cache_bytes,
+                memory=MEMORY if device is None else None,  # CUDA reserves more addresses than any machine has bytes
+            )
+            for drawn in points
+        ]
+        works = [least_work.least_work(read, drawn) for drawn in points]
+        at = [prepare.named_sizes(read, drawn) for drawn in points]
+        first = judge_all(measure_all(jobs), works, limits, minimum=minimum, device=device, sizes=at)
         if not first.passed:
             return first
-        second = judge(measure(job), work, limits, minimum=minimum, device=device, sizes=at)
+        second = judge_all(measure_all(jobs), works, limits, minimum=minimum, device=device, sizes=at)
     if not second.passed:
         return dataclasses.replace(second, message=f"not confirmed by a second measurement: {second.message}")
     return min(first, second, key=Timing.speedup)
+
+
+def judge_all(
+    measured: Sequence[Measurement],
+    works: Sequence[least_work.Work],
+    limits: Machine,
+    *,
+    minimum: float = MINIMUM,
+    device: int | None = None,
+    sizes: Sequence[Mapping[str, int]] = (),
+) -> Timing:
+    """What measurements at several sizes mean together; of fewer than there are sizes, the last found a problem."""
+    told = [*sizes, *({} for _ in works)]
+    each = [
+        judge(one, work, limits, minimum=minimum, device=device, sizes=at)
+        for one, work, at in zip(measured, works, told, strict=False)
+    ]
+    wrong = next((found for found in each if found.figures is None or found.reason == "timing.impossible"), None)
+    if wrong is not None or len(each) == 1:
+        return wrong or each[0]
+    all_figures = [found.figures for found in each if found.figures is not None]
+    mean = mean_ratio([(one.original, one.proposal) for one in measured])
+    kept = ("sizes", "original_us", "proposal_us", "speedup", "interval", "roofline_us")
+    figures = {
+        **all_figures[0], "speedup": mean.value, "interval": [mean.low, mean.high], "rounds": mean.pairs,
+        "at": [{name: one[name] for name in kept} for one in all_figures],
+    }
+    meaning = _meaning(mean, f" on the average of {len(each)} sizes", figures, minimum)
+    worst = min(all_figures, key=lambda one: float(one["speedup"]))
+    if meaning.reason != "timing.slower" and worst["speedup"] < BEARABLE and worst["interval"][1] < 1:
+        where = ", ".join(f"{name} = {extent}" for name, extent in worst["sizes"].items())
+        low, high = worst["interval"]
+        message = f"{worst['speedup']:.3f} times as fast ({low:.3f} to {high:.3f}) at {where}"
+        return Timing("timing.somewhere", message, figures, "proposal")
+    return meaning
 
 
 def judge(
@@ -166,7 +211,13 @@ def judge(
             return judge(measured, work, machine(again=True), minimum=minimum, sizes=sizes, again=False)
         message = f"{times['proposal']:.3g} µs is below the roofline floor of {floor:.3g} µs on {limits.name}"
         return Timing("timing.impossible", message, figures, "proposal")
-    shown = f"{found.value:.3f} times as fast, 95 % interval {found.low:.3f} to {found.high:.3f}, {found.pairs} rounds"
+    return _meaning(found, "", figures, minimum)
+
+
+def _meaning(found: Ratio, where: str, figures: dict[str, Any], minimum: float) -> Timing:
+    """What a ratio means."""
+    shown = f"{found.value:.3f} times as fast{where}, 95 % interval {found.low:.3f} to {found.high:.3f}"
+    shown += f", {found.pairs} rounds"
     if found.high < 1:
         return Timing("timing.slower", shown, figures, "proposal")
     if found.low <= 1:
@@ -174,6 +225,26 @@ def judge(
     if found.value < minimum:
         return Timing("timing.small", f"{shown}; at least {minimum:g} counts", figures, "proposal")
     return Timing(None, shown, figures)
+
+
+def _surface(original: str, level: str) -> str:
+    """The text that tells a region's arguments and their contract."""
+    if level not in ("llvm", "asm"):
+        return original
+    from kc.agents.measure import below
+    from kc.agents.regions import assembly
+
+    return below.surface(assembly.parts(original).reference if level == "asm" else original)
+
+
+def _built(original: str, text: str, level: str, target: str) -> Artifact:
+    """A program of a text at ``level``, of ``original`` or a form of it."""
+    if level != "asm":
+        return prepare.build(text, level, target)
+    from kc.agents.measure import below
+    from kc.agents.regions import assembly
+
+    return below.build(assembly.parts(original).reference, target, assembly.code_of(text))
 
 
 def _placed(region: str, answer: tuple[str, str] | None, target: str) -> Artifact:

@@ -1,6 +1,7 @@
 """From a region's text to what is measured: an artifact, and arguments at typical sizes. Needs the compiler."""
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ TENSORS = ("torch", "stablehlo", "linalg")
 TYPICAL_BYTES = 4 << 20
 TYPICAL_VOLUME = 1 << 27
 _SMALLEST = 64
+#: extent of dimensions at small sizes
+_LITTLE = 16
 #: facts that the drawing of inputs knows
 _FACTS = ("unique", "sorted", "positive", "nonnegative")
 
@@ -36,6 +39,10 @@ def build(text: str, level: str, target: str = "cpu") -> Artifact:
     if level in TENSORS:
         made = api.compile(text, target)
         return made.manifest, made.files
+    if level == "llvm" and target.partition(":")[0] == "cpu":
+        from kc.agents.measure import below
+
+        return below.build(text, target)
     if level != "loops":
         raise InputError(f"a region at level '{level}' is measured as an artifact only: realize it first")
     from kc.pipelines.run import run_phases
@@ -46,7 +53,7 @@ def build(text: str, level: str, target: str = "cpu") -> Artifact:
     with module.context:
         from kc.bindings import ir
 
-        main.attributes["kc.signature"] = ir.StringAttr.get(json.dumps(_signature(main)))
+        main.attributes["kc.signature"] = ir.StringAttr.get(json.dumps(signature(main)))
     run_phases(module, [phase for phase in chosen.phases() if phase.start != "linalg"])
     return chosen.generate(module, {})
 
@@ -56,6 +63,19 @@ def arguments(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Argume
 
     Raises InputError when inputs cannot be drawn as the contract wants them.
     """
+    return points(text, sizes, most=1)[0]
+
+
+def points(
+    text: str, sizes: Mapping[str, int] | None = None, guard: Sequence[str] = (), most: int = 3
+) -> list[tuple[Argument, ...]]:
+    """The arguments of ``@main`` at up to ``most`` sizes at which a region is worth timing, the largest first.
+
+    Beside the typical sizes, which are as large as inputs are drawn quickly, small ones and such as lie between: for
+    code that gains at some sizes what it loses at others. ``sizes`` stand. All obey the contract's facts and ``guard``,
+    conditions outside of which a proposal is not used. Raises InputError when inputs cannot be drawn as the contract
+    wants them, or no sizes obey.
+    """
     module = parse(text)  # the ops below live as long as it does
     main = entry(module)
     contract = Contract.of(main)
@@ -63,7 +83,21 @@ def arguments(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Argume
     if unknown:
         raise InputError(f"inputs cannot be drawn that obey the fact '{unknown[0]}'")
     shapes = [_dims(kind, contract, number) for number, kind in enumerate(inputs(main))]
-    chosen = typical(contract, [(element(kind), dims) for kind, dims in zip(inputs(main), shapes, strict=True)], sizes)
+    kinds = [(element(kind), dims) for kind, dims in zip(inputs(main), shapes, strict=True)]
+    guarded = dataclasses.replace(contract, facts=(*contract.facts, *guard))
+    chosen = [typical(guarded, kinds, sizes)]
+    level = max((extent for extent in chosen[0].values()), default=_LITTLE)
+    for smaller in (_LITTLE, math.isqrt(_LITTLE * max(_LITTLE, level)))[: most - 1]:
+        found = _at(guarded, kinds, sizes, smaller)
+        if found not in chosen and all(fact.holds(found) for fact in guarded.known):
+            chosen.append(found)
+    return [_drawn(main, contract, shapes, sizes_) for sizes_ in chosen]
+
+
+def _drawn(
+    main: ir.Operation, contract: Contract, shapes: Sequence[Sequence[int | str]], chosen: Mapping[str, int]
+) -> tuple[Argument, ...]:
+    """The arguments of ``@main`` at sizes by name."""
     made = []
     for number, (kind, dims) in enumerate(zip(inputs(main), shapes, strict=True)):
         known = contract.arguments[number]
@@ -87,23 +121,14 @@ def named_sizes(text: str, drawn: Sequence[Argument]) -> dict[str, int]:
     return found
 
 
-def typical(
-    contract: Contract, shapes: Sequence[tuple[str, Sequence[int | str]]], given: Mapping[str, int] | None = None
-) -> dict[str, int]:
+Shapes = Sequence[tuple[str, Sequence[int | str]]]
+
+
+def typical(contract: Contract, shapes: Shapes, given: Mapping[str, int] | None = None) -> dict[str, int]:
     """Sizes for the named dimensions of ``shapes`` (element type, extents each) at which a region is worth timing.
 
     ``given`` sizes stand. Raises InputError when no sizes obey the contract's facts.
     """
-    names = sorted({d for _, dims in shapes for d in dims if isinstance(d, str)})
-    free = [name for name in names if not given or name not in given]
-    sizes = {name: given[name] for name in names if given and name in given}
-
-    def at(level: int) -> dict[str, int]:
-        found = dict(sizes)
-        for name in free:
-            low, high = contract.size_range(name)
-            found[name] = _obeying(contract, name, min(high, max(low, level)), low)
-        return found
 
     def fits(chosen: Mapping[str, int]) -> bool:
         total = sum(
@@ -112,13 +137,25 @@ def typical(
         )
         return total <= TYPICAL_BYTES and math.prod(chosen.values()) <= TYPICAL_VOLUME
 
-    level, chosen = _SMALLEST, at(_SMALLEST)
-    while (larger := at(2 * level)) != chosen and fits(larger):
+    level, chosen = _SMALLEST, _at(contract, shapes, given, _SMALLEST)
+    while (larger := _at(contract, shapes, given, 2 * level)) != chosen and fits(larger):
         level, chosen = 2 * level, larger
     for fact in contract.known:
         if not fact.holds(chosen):
             raise InputError(f"no typical sizes were found that obey the fact '{fact.text}'; give sizes")
     return chosen
+
+
+def _at(contract: Contract, shapes: Shapes, given: Mapping[str, int] | None, level: int) -> dict[str, int]:
+    """Sizes as near to ``level`` as the contract lets them be."""
+    found = {}
+    for name in sorted({d for _, dims in shapes for d in dims if isinstance(d, str)}):
+        low, high = contract.size_range(name)
+        if given and name in given:
+            found[name] = given[name]
+        else:
+            found[name] = _obeying(contract, name, min(high, max(low, level)), low)
+    return found
 
 
 def _obeying(contract: Contract, name: str, size: int, low: int) -> int:
@@ -184,7 +221,7 @@ def _dims(kind: ir.Type, contract: Contract, number: int) -> list[int | str]:
     ]
 
 
-def _signature(main: ir.Operation) -> dict[str, Any]:
+def signature(main: ir.Operation) -> dict[str, Any]:
     """The manifest's description of a function on buffers (see ``kc.runtime.container``)."""
     from kc.bindings import ir
 

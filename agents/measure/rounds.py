@@ -114,21 +114,32 @@ _NOISY = frozenset({"clock", "background"})
 
 def measure(job: Job) -> Measurement:
     """Measure both programs of a job; what is wrong with one of them is told in the answer."""
-    found = _measure(job)
-    return found if found.reason not in _NOISY else _measure(job)
+    return measure_all([job])[0]
 
 
-def _measure(job: Job) -> Measurement:
-    """One measurement, in new processes."""
+def measure_all(jobs: Sequence[Job]) -> list[Measurement]:
+    """Measure the same programs on arguments of several sizes, one job each, in one pair of processes.
+
+    The first that finds something wrong is the last.
+    """
+    found = _measure(jobs)
+    return found if found[-1].reason not in _NOISY else _measure(jobs)
+
+
+def _measure(jobs: Sequence[Job]) -> list[Measurement]:
+    """One measurement of each, in new processes."""
+    made: list[Measurement] = []
     with Folder("measure") as folder:
-        sides = {name: Side(name, Path(folder), job.threads) for name in ("original", "proposal")}
+        sides = {name: Side(name, Path(folder), jobs[0].threads) for name in ("original", "proposal")}
         try:
-            return _Rounds(job, sides).run()
+            for job in jobs:
+                made.append(_Rounds(job, sides).run())
         except _Problem as problem:
-            return Measurement(reason=problem.reason, message=str(problem), culprit=problem.culprit)
+            made.append(Measurement(reason=problem.reason, message=str(problem), culprit=problem.culprit))
         finally:
             for side in sides.values():
                 side.close()
+    return made
 
 
 class _Rounds:

@@ -87,7 +87,11 @@ class Server:
         self._foreign_mark = 0
 
     def load(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Load the program: ``loader`` is ``module:function``, which gets ``path`` and returns a callable."""
+        """Load the program: ``loader`` is ``module:function``, which gets ``path`` and returns a callable.
+
+        A second time: for arguments of other sizes.
+        """
+        self._memory, self._sets = [], []
         self._arguments = [Argument.from_json(a) for a in command["arguments"]]
         if command["device"] is None:
             self._device = Host(command["flush"])

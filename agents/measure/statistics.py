@@ -43,6 +43,20 @@ def ratio(first: Sequence[float], second: Sequence[float], confidence: float = 0
     return Ratio(median(ratios), ratios[depth - 1], ratios[-depth], confidence, len(ratios))
 
 
+def mean_ratio(pairs: Sequence[tuple[Sequence[float], Sequence[float]]], confidence: float = 0.95) -> Ratio:
+    """The geometric mean of several ratios, each of times measured in pairs.
+
+    The k-th rounds of all give one value each, which are as independent as the rounds are; of these values the median
+    is told with its interval, as ``ratio`` does. Rounds that one has more than another do not count.
+    """
+    rounds = min(len(first) for first, _ in pairs)
+    values = [
+        math.exp(math.fsum(math.log(first[k] / second[k]) for first, second in pairs) / len(pairs))
+        for k in range(rounds)
+    ]
+    return ratio(values, [1.0] * rounds, confidence)
+
+
 def interval_depth(count: int, confidence: float) -> int:
     """The largest k for which the k-th smallest and k-th largest of ``count`` values enclose the median.
 

@@ -23,6 +23,8 @@ KIND = "kc.kind"
 _CONTAINER = "gpu.container_module"
 #: attributes that say what the function is in its program, not what it computes
 _OF_PROGRAM = frozenset({"kc.kernel", "kc.impl", "kc.brief", "kc.answer", "no_inline", "sym_visibility"})
+#: those of them that say how LLVM compiles the function: at level llvm it is timed as it is in the program
+_OF_CODE = frozenset({"kc.impl", "kc.brief"})
 _OF_ARGUMENT = frozenset({"kc.param", "kc.donated", "kc.name", "jax.arg_info", "bufferization.writable"})
 _OF_ENTRY = frozenset({"kc.signature", "jax.uses_shape_polymorphism"})
 
@@ -84,7 +86,8 @@ def _strip(function: ir.Operation, main: bool, kernel: bool) -> None:
 
     ``kernel``: ``kc.kind`` stays, which says that the last arguments are the results' destinations.
     """
-    for name in list(function.attributes):
+    kept = _OF_CODE if main and function.name == "llvm.func" else frozenset()
+    for name in [name for name in function.attributes if name not in kept]:
         if name in _OF_PROGRAM or name in _OF_ENTRY or (name == KIND and not kernel):
             del function.attributes[name]
     for key in ("arg_attrs", "res_attrs"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import platform
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,7 @@ EXAMPLES = {
     "linalg_gated_epilogue": ("linalg", 0),
     "loops_vector_argmax": ("loops", 0),
     "llvm_division": ("llvm", 1),
+    "asm_byte_differences": ("asm", 1),
 }
 
 
@@ -30,6 +32,8 @@ def example(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("kc.agents.session.converse.gates", functools.partial(judge, budget=2.0))
     if request.param == "torch_attention":
         pytest.importorskip("torch")
+    if request.param.startswith("asm_") and platform.machine() != "x86_64":
+        pytest.skip("assembly for x86-64")
     for name in (request.param, "_show"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return importlib.import_module(request.param)
@@ -52,5 +56,5 @@ def test_example(example: ModuleType, level: str, rejected: int, capsys: pytest.
 
 def test_every_example_is_listed() -> None:
     found = {path.stem for path in FOLDER.glob("*_*.py") if path.stem.partition("_")[0] in
-             ("torch", "stablehlo", "linalg", "loops", "llvm")}  # fmt: skip
+             ("torch", "stablehlo", "linalg", "loops", "llvm", "asm")} - {"asm_ptx_edit"}  # fmt: skip
     assert found == set(EXAMPLES)

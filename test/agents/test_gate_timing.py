@@ -1,10 +1,12 @@
 """The timing gate on IR: what passes, what does not, and what a measurement means."""
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from kc.agents.gates import timing
-from kc.agents.measure import prepare, rounds
+from kc.agents.measure import below, prepare, rounds
 from kc.agents.measure.inputs import Argument
 from kc.agents.measure.least_work import Work, least_work
 from kc.agents.measure.machine import Machine
@@ -114,6 +116,94 @@ def test_what_cannot_be_timed() -> None:
     assert "phaseofthemoon" in found.message
     assert timing.check(ONCE, ONCE, level="llvm").reason == "timing.unsupported"
     assert timing.check(ONCE, "nonsense", level="loops").culprit == "proposal"
+
+
+LLVM = """
+llvm.func @main(%x: !llvm.ptr {kc.dims = ["N"]}, %xa: !llvm.ptr, %xo: i64, %n: i64, %xs: i64,
+                %y: !llvm.ptr {kc.dims = ["N"], kc.out, kc.may_alias = 0 : i64}, %ya: !llvm.ptr, %yo: i64, %yn: i64,
+                %ys: i64, %k: f32)
+    attributes {kc.buffers = ["memref<?xf32>", "memref<?xf32>", "f32"], kc.impl, kc.allow = ["nsz"],
+                kc.facts = ["N % 8 == 0", "align(arg0,64)"], kc.sizes = {N = array<i64: 8, 40000>}} {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  llvm.br ^head(%zero : i64)
+^head(%i: i64):
+  %more = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %more, ^body, ^end
+^body:
+  %from = llvm.getelementptr %xa[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  %v = llvm.load %from : !llvm.ptr -> f32
+  %p = llvm.call @times(%v, %k) : (f32, f32) -> f32
+  %to = llvm.getelementptr %ya[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  llvm.store %p, %to : f32, !llvm.ptr
+  %next = llvm.add %i, %one : i64
+  llvm.br ^head(%next : i64)
+^end:
+  llvm.return
+}
+llvm.func internal @times(%a: f32, %b: f32) -> f32 {
+  %r = llvm.fdiv %a, %b : f32
+  llvm.return %r : f32
+}
+"""
+
+
+def test_text_of_level_llvm_is_called_through_an_entry_on_buffers() -> None:
+    text = below.surface(LLVM)
+    assert "func.func @main(%arg0: memref<?xf32>" in text and "kc.may_alias = 0 : i64, kc.out" in text
+    x, y, k = prepare.arguments(text)
+    assert (x.shape, y.role, k.shape, x.align) == ((40000,), "out", (), 64)
+    slower = LLVM.replace(
+        "%r = llvm.fdiv %a, %b : f32\n",
+        "%r = llvm.fdiv %a, %b : f32\n %s = llvm.fdiv %r, %b : f32\n %t = llvm.fdiv %s, %b : f32\n"
+        " %u = llvm.fdiv %t, %b : f32\n llvm.call @keep(%u) : (f32) -> ()\n",
+    ) + "llvm.func internal @keep(%a: f32) attributes {no_inline, optnone} { llvm.return }"
+    found = timing.check(slower, LLVM, level="llvm", sizes={"N": 4096})
+    assert found.passed, found
+    assert timing.check(LLVM, slower, level="llvm", sizes={"N": 4096}).reason == "timing.slower"
+    wrong = LLVM.replace("llvm.fdiv %a, %b", "llvm.fdiv %b, %a")
+    assert timing.check(LLVM, wrong, level="llvm", sizes={"N": 4096}).reason == "timing.results"
+
+
+def test_sizes_at_which_a_region_is_timed() -> None:
+    text = below.surface(LLVM)
+    assert [prepare.named_sizes(text, drawn)["N"] for drawn in prepare.points(text)] == [40000, 16, 800]
+    assert [a[0].shape for a in prepare.points(text, guard=("N % 1024 == 0",))] == [(39936,)]
+    assert [a[0].shape for a in prepare.points(text, guard=("N > 500",))] == [(40000,), (800,)]
+    assert len(prepare.points(text, {"N": 64})) == 1
+    assert len(prepare.points(DOT)) == 1
+
+
+def three(*ratios: float) -> list[Measurement]:
+    return [measured(9000 * r, 9000) for r in ratios]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "reason"),
+    [
+        ((3.0, 1.0, 1.2), None),
+        ((3.0, 0.95, 1.2), None),
+        ((3.0, 0.8, 1.2), "timing.somewhere"),
+        ((1.1, 0.95, 0.92), "timing.slower"),
+        ((1.03, 1.0, 1.0), "timing.small"),
+    ],
+)
+def test_meaning_of_several_sizes(ratios: tuple[float, ...], reason: str | None) -> None:
+    sizes = [{"N": 64}, {"N": 16}, {"N": 32}]
+    found = timing.judge_all(three(*ratios), [Work()] * 3, LIMITS, sizes=sizes)
+    assert found.reason == reason, found
+    assert found.figures is not None
+    assert found.figures["speedup"] == pytest.approx(math.prod(ratios) ** (1 / 3), rel=0.01)
+    assert [one["sizes"] for one in found.figures["at"]] == sizes and found.figures["sizes"] == {"N": 64}
+    if reason == "timing.somewhere":
+        assert "N = 16" in found.message
+
+
+def test_a_problem_at_one_size_is_a_problem() -> None:
+    bad = [*three(3.0), Measurement(reason="results", message="m", culprit="proposal")]
+    assert timing.judge_all(bad, [Work()] * 3, LIMITS).reason == "timing.results"
+    quick = [*three(3.0), measured(9000, 900)]
+    assert timing.judge_all(quick, [Work()] * 2, LIMITS, device=0).reason == "timing.impossible"
 
 
 def measured(original: float, proposal: float, spread: float = 0.01) -> Measurement:
