@@ -176,8 +176,8 @@ class Verdict:
     op: str | None = None
     #: largest error against the reference in higher precision: ``ulp``, and that of the original (``original_ulp``)
     errors: dict[str, float] | None = None
-    #: ``original_us``, ``proposal_us``, ``speedup`` with ``interval`` (95 %), ``roofline_us``, ``rounds``, ``sizes``; where
-    #: several sizes were measured, ``speedup`` is their geometric mean and ``at`` has the figures of each
+    #: ``original_us``, ``proposal_us``, ``speedup`` with ``interval`` (95 %), ``roofline_us``, ``rounds``, ``sizes``;
+    #: where several sizes were measured, ``speedup`` is their geometric mean and ``at`` has the figures of each
     timing: dict[str, Any] | None = None
     #: name of each gate that was passed -> seconds it took
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)

@@ -86,8 +86,8 @@ def _strip(function: ir.Operation, main: bool, kernel: bool) -> None:
 
     ``kernel``: ``kc.kind`` stays, which says that the last arguments are the results' destinations.
     """
-    kept = _OF_CODE if main and function.name == "llvm.func" else frozenset()
-    for name in [name for name in function.attributes if name not in kept]:
+    of_code = _OF_CODE if main and function.name == "llvm.func" else frozenset()
+    for name in [name for name in function.attributes if name not in of_code]:
         if name in _OF_PROGRAM or name in _OF_ENTRY or (name == KIND and not kernel):
             del function.attributes[name]
     for key in ("arg_attrs", "res_attrs"):
