@@ -13,7 +13,11 @@ from kc.agents.gates.reasons import Rejection
 if TYPE_CHECKING:
     from kc.bindings import ir
 
-_PREFIXES = re.compile(r"^(kc_|_kc|_|mlir|llvm[._]|omp_|kmp|cuda|cu[A-Z]|nv|mgpu|gpu_|main$|main_impl$)", re.I)
+#: beginnings of names that belong to others; in their own case: a helper may be called @cumsum, @cut_tail, @_row
+_PREFIXES = re.compile(
+    r"^(kc_|_kc|_[A-Z_]|_(mlir|exit|start|init|fini)|mlir|llvm[._]|omp_|kmp|cuda|cu[A-Z]|nv(vm|rtc|gpu|tx|ml)|mgpu|gpu_"
+    r"|main(__?impl)?$)"
+)
 _LIBRARY = frozenset(
     [
         "malloc",
