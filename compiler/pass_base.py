@@ -101,6 +101,13 @@ class Pass:
         """
         return None
 
+    def native(self) -> str | None:
+        """The pass as an element of a native pipeline, when it is a native one under options of kc's choosing.
+
+        None: it is not, and ``run`` does its work. Native neighbours run together in one native pass manager.
+        """
+        return None
+
     def run(self, op: ir.Operation, ctx: PassContext) -> None:
         """Transform ``op`` in place. The MLIR context is active, no location is: pass ``loc=`` always."""
         raise NotImplementedError(f"{type(self).__name__}.run")

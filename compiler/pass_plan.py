@@ -60,15 +60,27 @@ class Planner:
             if isinstance(element, Nest) and (split or _has_python(element)):
                 steps.append(NestStep(element, self.plan(element, split)))
             elif isinstance(element, Leaf) and (cls := registry.find_pass(element.name)) is not None:
-                steps.append(self._python_step(cls, element, nest.anchor))
+                step = self._python_step(cls, element, nest.anchor)
+                native = step.instance.native()
+                if native is None:
+                    steps.append(step)
+                else:
+                    row = self._native_step(steps, nest.anchor, split)
+                    row.manager.add(native)
+                    row.elements.append(element)
             else:
-                last = steps[-1] if steps else None
-                if split or not isinstance(last, NativeStep):
-                    last = NativeStep(nest.anchor, self.context)
-                    steps.append(last)
-                self._add_native(last.manager, element, nest.anchor)
-                last.elements.append(element)
+                row = self._native_step(steps, nest.anchor, split)
+                self._add_native(row.manager, element, nest.anchor)
+                row.elements.append(element)
         return steps
+
+    def _native_step(self, steps: list[Step], anchor: str, split: bool) -> NativeStep:
+        """The step that a native element joins: the last one, or with ``split`` a new one."""
+        last = steps[-1] if steps else None
+        if split or not isinstance(last, NativeStep):
+            last = NativeStep(anchor, self.context)
+            steps.append(last)
+        return last
 
     def _python_step(self, cls: type[Pass], leaf: Leaf, anchor: str) -> PythonStep:
         if cls.anchor not in ("any", anchor):

@@ -32,16 +32,16 @@ INTERPRETER = "interpreter"
 #: MLIR's own way from StableHLO down to linalg
 _COMPLETE = (
     "builtin.module(func.func(chlo-legalize-to-stablehlo),func.func(stablehlo-legalize-composite-to-call),"
-    "func.func(stablehlo-aggressive-simplification),stablehlo-legalize-to-linalg,canonicalize,"
-    "func.func(convert-elementwise-to-linalg),canonicalize,cse)"
+    "func.func(stablehlo-aggressive-simplification),stablehlo-legalize-to-linalg,kc-canonicalize,"
+    "func.func(convert-elementwise-to-linalg),kc-canonicalize,cse)"
 )
 
 #: what the emulator does not take: linalg on buffers, in host code
 _DEVICE_LOOPS = "func.func(linalg-generalize-named-ops,convert-linalg-to-loops)"
 _BUFFERIZE = (
     "empty-tensor-to-alloc-tensor,one-shot-bufferize{bufferize-function-boundaries=1 "
-    "function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},canonicalize,"
-    "drop-equivalent-buffer-results,cse,canonicalize,convert-bufferization-to-memref"
+    "function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},kc-canonicalize,"
+    "drop-equivalent-buffer-results,cse,kc-canonicalize,convert-bufferization-to-memref"
 )
 
 

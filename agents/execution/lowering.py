@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _BUFFERIZE = (
     "convert-tensor-to-linalg,func.func(linalg-generalize-named-ops),empty-tensor-to-alloc-tensor,"
     "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map "
-    "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},canonicalize,cse,"
-    "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,"
-    "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref"
+    "unknown-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},kc-canonicalize,cse,"
+    "ownership-based-buffer-deallocation,kc-canonicalize,buffer-deallocation-simplification,"
+    "bufferization-lower-deallocations,cse,kc-canonicalize,convert-bufferization-to-memref"
 )
 #: a masked operation becomes one with a mask among its operands, which is what the steps after it know
 _MASKS = "func.func(lower-vector-mask)"
@@ -38,16 +38,17 @@ _INSTRUMENT_FIRST = "kc-instrument-accesses{partial=true}"
 _INSTRUMENT_POINTERS = "kc-instrument-pointers"
 _TRACE = "kc-trace-values"
 _SCALARS = (
-    "func.func(convert-vector-to-scf),func.func(math-expand-ops{ops=ctlz}),kc-expand-math{target=cpu},"
+    "func.func(convert-vector-to-scf),kc-legalize-half-casts,func.func(math-expand-ops{ops=ctlz}),"
+    "kc-expand-math{target=cpu},"
     "convert-complex-to-standard"
 )
 _EMULATE = (
     "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
     "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32}"
 )
-_EXPAND = "canonicalize,kc-expand-small-floats,arith-expand{include-bf16=1}"
+_EXPAND = "kc-canonicalize,kc-expand-small-floats,arith-expand{include-bf16=1}"
 _LLVM = (
-    "kc-lower-asserts,kc-lower-size-checks,memref-expand,expand-strided-metadata,lower-affine,canonicalize,cse,"
+    "kc-lower-asserts,kc-lower-size-checks,memref-expand,expand-strided-metadata,lower-affine,kc-canonicalize,cse,"
     "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,arith-expand,"
     "finalize-memref-to-llvm{use-generic-functions=1},convert-to-llvm,reconcile-unrealized-casts"
 )
@@ -90,7 +91,6 @@ def lower(
             _mark_flags(module)
             if undefined:
                 mark(module)
-        _keep_roundings(module)
         try:
             run_pipeline(module, f"builtin.module({step})")
         except KcError as error:
@@ -117,22 +117,6 @@ def _masked(module: ir.Module) -> bool:
     from kc.rewrite import walk_ops
 
     return any(True for _ in walk_ops(module, ("vector.mask",)))
-
-
-def _keep_roundings(module: ir.Module) -> None:
-    """Name the rounding of a float that was made from an integer and is rounded again.
-
-    Upstream's canonicalizer takes the first rounding away (``truncf(sitofp(x))`` -> ``sitofp(x)``), which changes
-    results; where the rounding mode is named, even the usual one, it does not.
-    """
-    from kc.bindings import ir
-    from kc.rewrite import walk_ops
-
-    for op in walk_ops(module, ("arith.truncf",)):
-        owner = op.operands[0].owner
-        made = not isinstance(owner, ir.Block) and owner.name in ("arith.sitofp", "arith.uitofp")
-        if made and "roundingmode" not in op.attributes:
-            op.attributes["roundingmode"] = ir.Attribute.parse("0 : i32", module.context)
 
 
 def _mark_flags(module: ir.Module) -> None:

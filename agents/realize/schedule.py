@@ -11,8 +11,8 @@ from kc.agents.realize.region import Source
 
 #: what the road does to implementations between schedules and their place: buffers that they make are freed
 _SETTLE = (
-    "builtin.module(canonicalize,cse,func.func(ownership-based-buffer-deallocation,canonicalize,"
-    "buffer-deallocation-simplification),bufferization-lower-deallocations,cse,canonicalize,"
+    "builtin.module(kc-canonicalize,cse,func.func(ownership-based-buffer-deallocation,kc-canonicalize,"
+    "buffer-deallocation-simplification),bufferization-lower-deallocations,cse,kc-canonicalize,"
     "convert-bufferization-to-memref)"
 )
 

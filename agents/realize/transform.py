@@ -28,11 +28,11 @@ PASSES = frozenset({
 #: ops that reach outside of the payload
 _REFUSED = ("transform.print", "transform.debug.", "transform.import", "transform.smt.")
 #: what the analyses of bufferization do not know
-_PREPARE = "builtin.module(func.func(lower-vector-multi-reduction,lower-vector-mask),canonicalize,cse)"
+_PREPARE = "builtin.module(func.func(lower-vector-multi-reduction,lower-vector-mask),kc-canonicalize,cse)"
 #: after the road's own bufferization: what the levels below do not take
 _SETTLE = (
     "builtin.module(func.func(scf-forall-to-parallel,convert-vector-to-scf{full-unroll=true},"
-    "linalg-generalize-named-ops),canonicalize,cse)"
+    "linalg-generalize-named-ops),kc-canonicalize,cse)"
 )
 
 

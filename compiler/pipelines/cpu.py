@@ -35,9 +35,9 @@ PHASES: tuple[Phase, ...] = (
         "kc-bind-host-calls,kc-part-readers,"
         "one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map "
         "allow-return-allocs-from-loops=1},"
-        "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
-        "ownership-based-buffer-deallocation,canonicalize,kc-simplify-deallocs,buffer-deallocation-simplification,"
-        "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref,"
+        "kc-canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
+        "ownership-based-buffer-deallocation,kc-canonicalize,kc-simplify-deallocs,buffer-deallocation-simplification,"
+        "bufferization-lower-deallocations,cse,kc-canonicalize,convert-bufferization-to-memref,"
         "func.func(optimize-allocation-liveness))",
     ),
     Phase(
@@ -50,7 +50,7 @@ PHASES: tuple[Phase, ...] = (
         "func.func(linalg-generalize-named-ops),"
         "func.func(kc-linalg-to-loops{grain=<grain> min-work=<min-work> strict-fp=<strict-fp>},"
         "kc-expand-copies{grain=<grain> min-work=<min-work>}),"
-        "kc-lower-asserts,kc-lower-size-checks,canonicalize,cse,func.func(loop-invariant-code-motion))",
+        "kc-lower-asserts,kc-lower-size-checks,kc-canonicalize,cse,func.func(loop-invariant-code-motion))",
         defaults=(("grain", "16384"), ("min-work", "131072"), ("strict-fp", "false")),
         asks=True,
     ),
@@ -64,7 +64,7 @@ PHASES: tuple[Phase, ...] = (
         "kc-expand-math{target=cpu fma=<fma>},"
         "convert-complex-to-standard,"
         "arith-emulate-unsupported-floats{source-types=bf16,f16,f8E5M2,f8E4M3,f8E3M4,f8E4M3FN,f8E5M2FNUZ,f8E4M3FNUZ,"
-        "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},canonicalize,kc-expand-small-floats,"
+        "f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},kc-canonicalize,kc-expand-small-floats,"
         "arith-expand{include-bf16=1})",
         defaults=(("fma", "true"),),
     ),
@@ -76,10 +76,10 @@ PHASES: tuple[Phase, ...] = (
         pipeline="builtin.module("
         "kc-mark-brief{limit=<brief>},"
         "expand-strided-metadata,lower-affine,"
-        "convert-scf-to-openmp,canonicalize,kc-size-teams,convert-scf-to-cf,"
+        "convert-scf-to-openmp,kc-canonicalize,kc-size-teams,convert-scf-to-cf,"
         "convert-vector-to-llvm{enable-x86=<x86>},convert-math-to-llvm,convert-math-to-libm,arith-expand,"
         "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},convert-to-llvm,"
-        "kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
+        "kc-emit-entry-points,kc-canonicalize,cse,reconcile-unrealized-casts)",
         defaults=(("x86", "1"), ("brief", "16384")),
         asks=True,
     ),

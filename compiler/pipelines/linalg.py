@@ -9,8 +9,8 @@ CLEAN_UP = Phase(
     start="linalg",
     end="linalg",
     pipeline="builtin.module("
-    "kc-bind-answers,kc-expand-switches,kc-legalize-selects,func.func(convert-elementwise-to-linalg),canonicalize,cse,"
-    "func.func(kc-propagate-reshapes),canonicalize,cse)",
+    "kc-bind-answers,kc-expand-switches,kc-legalize-selects,func.func(convert-elementwise-to-linalg),"
+    "kc-legalize-half-casts,kc-canonicalize,cse,func.func(kc-propagate-reshapes),kc-canonicalize,cse)",
 )
 
 FORM_KERNELS = Phase(
@@ -18,7 +18,8 @@ FORM_KERNELS = Phase(
     description="Producers and consumers are grouped into kernels, each a function with explicit destinations",
     start="linalg",
     end="linalg",
-    pipeline="builtin.module(kc-form-kernels{max-ops=<max-ops> max-operands=<max-operands>},canonicalize,symbol-dce)",
+    pipeline="builtin.module("
+    "kc-form-kernels{max-ops=<max-ops> max-operands=<max-operands>},kc-canonicalize,symbol-dce)",
     defaults=(("max-ops", "256"), ("max-operands", "32")),
     asks=True,
 )

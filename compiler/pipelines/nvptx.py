@@ -12,7 +12,7 @@ PREPARE: tuple[Phase, ...] = (
         end="linalg",
         pipeline="builtin.module("
         "kc-externalize-constants{threshold=0},kc-legalize-asserts{mode=drop},"
-        "func.func(kc-host-scalars,loop-invariant-code-motion,canonicalize,cse,kc-uplift-while),canonicalize,cse)",
+        "func.func(kc-host-scalars,loop-invariant-code-motion,kc-canonicalize,cse,kc-uplift-while),kc-canonicalize,cse)",
     ),
 )
 
@@ -31,13 +31,13 @@ PHASES: tuple[Phase, ...] = (
         start="linalg",
         end="loops",
         pipeline="builtin.module("
-        "kc-mark-entry-points,func.func(linalg-fuse-elementwise-ops),canonicalize,cse,kc-pin-destinations,"
+        "kc-mark-entry-points,func.func(linalg-fuse-elementwise-ops),kc-canonicalize,cse,kc-pin-destinations,"
         "func.func(kc-splat-to-fill,kc-split-empty-tensors,eliminate-empty-tensors),empty-tensor-to-alloc-tensor,kc-bind-host-calls,"
         "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
         "function-boundary-type-conversion=identity-layout-map},"
-        "canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
-        "func.func(ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification),"
-        "bufferization-lower-deallocations,cse,canonicalize,convert-bufferization-to-memref)",
+        "kc-canonicalize,drop-equivalent-buffer-results,kc-own-results,cse,"
+        "func.func(ownership-based-buffer-deallocation,kc-canonicalize,buffer-deallocation-simplification),"
+        "bufferization-lower-deallocations,cse,kc-canonicalize,convert-bufferization-to-memref)",
         asks=True,
     ),
     Phase(
@@ -46,11 +46,11 @@ PHASES: tuple[Phase, ...] = (
         start="loops",
         end="gpu",
         pipeline="builtin.module("
-        "kc-place-answers,kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline,symbol-dce,kc-plan-memory{alignment=256},"
+        "kc-place-answers,kc-bind-impls,kc-expand-launches,kc-gpu-host-scratch,inline{default-pipeline=},symbol-dce,kc-plan-memory{alignment=256},"
         "kc-lower-asserts,kc-lower-size-checks,"
         "func.func(linalg-generalize-named-ops,scf-forall-to-parallel,loop-invariant-code-motion,"
         "kc-convert-linalg-to-gpu{block=<block>},kc-convert-loops-to-gpu{block=<block>}),"
-        "kc-gpu-host-memory,canonicalize,cse)",
+        "kc-gpu-host-memory,kc-canonicalize,cse)",
         defaults=(("block", "256"),),
     ),
     Phase(
@@ -59,7 +59,7 @@ PHASES: tuple[Phase, ...] = (
         start="gpu",
         end="gpu",
         pipeline="builtin.module("
-        "gpu-launch-sink-index-computations,gpu-kernel-outlining,gpu.module(canonicalize,cse),"
+        "gpu-launch-sink-index-computations,gpu-kernel-outlining,gpu.module(kc-canonicalize,cse),"
         "kc-gpu-merge-kernels,symbol-dce)",
         asks=True,
     ),
@@ -73,10 +73,10 @@ PHASES: tuple[Phase, ...] = (
         "f8E5M2FNUZ,f8E4M3FNUZ,f8E4M3B11FNUZ,f8E8M0FNU,f6E2M3FN,f6E3M2FN,f4E2M1FN target-type=f32},"
         "kc-expand-small-floats,"
         "kc-expand-math{target=nvptx},kc-gpu-math-intrinsics,"
-        "canonicalize,cse,loop-invariant-code-motion,"
+        "kc-canonicalize,cse,loop-invariant-code-motion,"
         "expand-strided-metadata,lower-affine,arith-expand{include-bf16=1},convert-scf-to-cf,convert-vector-to-llvm,"
         "convert-complex-to-llvm,convert-ub-to-llvm,convert-index-to-llvm,"
-        "convert-gpu-to-nvvm,convert-nvvm-to-llvm,reconcile-unrealized-casts,canonicalize,cse))",
+        "convert-gpu-to-nvvm,convert-nvvm-to-llvm,reconcile-unrealized-casts,kc-canonicalize,cse))",
     ),
     Phase(
         name="gpu-host",
@@ -85,12 +85,12 @@ PHASES: tuple[Phase, ...] = (
         end="llvm",
         pipeline="builtin.module("
         "kc-convert-gpu-launch,"
-        "func.func(kc-expand-math{target=cpu},expand-strided-metadata),lower-affine,canonicalize,cse,"
+        "func.func(kc-expand-math{target=cpu},expand-strided-metadata),lower-affine,kc-canonicalize,cse,"
         "convert-scf-to-cf,convert-vector-to-llvm,convert-ub-to-llvm,"
         "convert-math-to-llvm,convert-math-to-libm,convert-complex-to-llvm,"
         "arith-expand{include-bf16=1},convert-arith-to-llvm,convert-index-to-llvm,"
         "finalize-memref-to-llvm{use-aligned-alloc=1 use-generic-functions=1},"
-        "convert-cf-to-llvm,convert-func-to-llvm,kc-emit-entry-points,canonicalize,cse,reconcile-unrealized-casts)",
+        "convert-cf-to-llvm,convert-func-to-llvm,kc-emit-entry-points,kc-canonicalize,cse,reconcile-unrealized-casts)",
         asks=True,
     ),
 )

@@ -12,7 +12,7 @@ PHASES: tuple[Phase, ...] = (
         end="stablehlo",
         pipeline="builtin.module("
         "kc-flatten-tuples,kc-expand-manual-sharding,kc-decompose-custom-calls,"
-        "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,kc-inline-async,kc-decompose-deprecated,"
+        "func.func(stablehlo-legalize-composite-to-call),inline{default-pipeline=},symbol-dce,kc-inline-async,kc-decompose-deprecated,"
         "kc-legalize-dynamism,kc-check-shapes,"
         "kc-decompose-stablehlo,kc-legalize-quantized,kc-widen-accumulation,kc-widen-chlo,cse)",
     ),
@@ -28,7 +28,7 @@ PHASES: tuple[Phase, ...] = (
         "kc-convert-stablehlo-random,kc-convert-stablehlo-custom-call,kc-convert-stablehlo-gather,kc-convert-stablehlo-scatter,kc-convert-stablehlo-sort,kc-convert-stablehlo-solvers,"
         "kc-convert-stablehlo-fft{block=<fft-block>},kc-convert-stablehlo-reduction,kc-convert-stablehlo-contraction,kc-convert-stablehlo-data-movement,"
         "kc-convert-stablehlo-elementwise,"
-        "canonicalize,cse,resolve-ranked-shaped-type-result-dims,canonicalize,cse)",
+        "kc-canonicalize,cse,resolve-ranked-shaped-type-result-dims,kc-canonicalize,cse)",
         defaults=(("fft-block", "0"),),
     ),
 )

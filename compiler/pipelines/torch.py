@@ -19,6 +19,6 @@ PHASES = (
         "linalg",
         "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline,kc-convert-tm-tensor,"
         "kc-legalize-asserts,kc-legalize-arg-max,kc-guard-divisions,"
-        "kc-fold-float-constants,canonicalize,cse)",
+        "kc-fold-float-constants,kc-canonicalize,cse)",
     ),
 )

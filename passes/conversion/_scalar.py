@@ -291,7 +291,7 @@ def convert(
         return e.to_float(value, to) if is_float(to) else float_to_int(e, value, to, to_unsigned)
     if is_float(to):
         name = "arith.uitofp" if unsigned else "arith.sitofp"
-        if width(to) >= 32:
+        if width(to) >= 32 or (width(t) <= 8 and isinstance(to, (ir.F16Type, ir.BF16Type))):  # the latter is exact
             return e.one(name, [value], to)
         # through a type that holds the integer, so that it is rounded once
         if width(t) > 32:
