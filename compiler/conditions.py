@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -16,6 +17,9 @@ from typing import Any
 
 #: an integer, a name, or (operator, left, right)
 Expr = Any
+#: (modulus, rest): numbers that leave ``rest`` when divided by ``modulus``; modulus 0: that number, 1: any
+Residue = tuple[int, int]
+ANY: Residue = (1, 0)
 
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
@@ -131,3 +135,27 @@ def renamed(expr: Expr, names: Mapping[str, Expr]) -> Expr:
 
 def _listed(expr: Expr) -> Any:
     return expr if isinstance(expr, (int, str)) else [expr[0], _listed(expr[1]), _listed(expr[2])]
+
+
+def residue(expr: Expr, known: Mapping[str, Residue]) -> Residue:
+    """What is known of the value of ``expr`` by what is known of its names."""
+    if isinstance(expr, int):
+        return 0, expr
+    if isinstance(expr, str):
+        return known.get(expr, ANY)
+    op = expr[0]
+    (m, r), (n, s) = residue(expr[1], known), residue(expr[2], known)
+    if op in ("+", "-"):
+        return reduced(math.gcd(m, n), r + s if op == "+" else r - s)
+    if op == "*":
+        return reduced(math.gcd(r * n, s * m, m * n), r * s)
+    if n or s <= 0:
+        return ANY
+    if op == "%":
+        return (0, r % s) if m % s == 0 else reduced(math.gcd(m, s), r)
+    return reduced(m // s, r // s) if m % s == 0 and (m == 0 or r % s == 0) else ANY
+
+
+def reduced(modulus: int, rest: int) -> Residue:
+    """A residue with its rest below the modulus."""
+    return modulus, rest % modulus if modulus else rest

@@ -5,40 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from kc.conditions import Condition, Expr, parse, written
+from kc.conditions import ANY, Condition, Expr, Residue, parse, reduced, residue, written
 
 #: both ends inclusive
 Range = tuple[int, int]
-#: (modulus, rest): numbers that leave ``rest`` when divided by ``modulus``; modulus 0: that number, 1: any
-Residue = tuple[int, int]
 #: names of a product, sorted -> factor
 Polynomial = dict[tuple[str, ...], int]
-
-_ANY: Residue = (1, 0)
-
-
-def residue(expr: Expr, known: Mapping[str, Residue]) -> Residue:
-    """What is known of the value of ``expr`` by what is known of its names."""
-    if isinstance(expr, int):
-        return 0, expr
-    if isinstance(expr, str):
-        return known.get(expr, _ANY)
-    op = expr[0]
-    (m, r), (n, s) = residue(expr[1], known), residue(expr[2], known)
-    if op in ("+", "-"):
-        return _reduced(math.gcd(m, n), r + s if op == "+" else r - s)
-    if op == "*":
-        return _reduced(math.gcd(r * n, s * m, m * n), r * s)
-    if n or s <= 0:
-        return _ANY
-    if op == "%":
-        return (0, r % s) if m % s == 0 else _reduced(math.gcd(m, s), r)
-    return _reduced(m // s, r // s) if m % s == 0 and (m == 0 or r % s == 0) else _ANY
-
-
-def _reduced(modulus: int, rest: int) -> Residue:
-    return modulus, rest % modulus if modulus else rest
-
 
 def both(one: Residue, other: Residue) -> Residue:
     """What is known when two residues are known of one number; the stronger of them where they contradict."""
@@ -56,7 +28,7 @@ def both(one: Residue, other: Residue) -> Residue:
 def either(one: Residue, other: Residue) -> Residue:
     """What is known when one of two residues is known of a number."""
     modulus = math.gcd(one[0], other[0], one[1] - other[1])
-    return _reduced(modulus, one[1])
+    return reduced(modulus, one[1])
 
 
 def interval(expr: Expr, ranges: Mapping[str, Range]) -> Range | None:
@@ -120,6 +92,8 @@ def proves(wanted: Condition, known: Iterable[Condition], ranges: Mapping[str, R
     given = list(known)
     below = [form for condition in given for form in _nonnegative(condition)]
     difference = _minus(polynomial(wanted.left), polynomial(wanted.right))
+    for name in {name for term in difference for name in term if name.startswith("(")}:
+        below += _of_quotient(name)
     rests = residues(given)
     modulus, rest = residue(("-", wanted.left, wanted.right), rests)
     if wanted.compare == "!=":
@@ -150,11 +124,11 @@ def residues(known: Iterable[Condition]) -> dict[str, Residue]:
                 continue
             for left, right in ((condition.left, condition.right), (condition.right, condition.left)):
                 if isinstance(left, str):
-                    found[left] = both(found.get(left, _ANY), residue(right, found))
+                    found[left] = both(found.get(left, ANY), residue(right, found))
                 elif isinstance(left, tuple) and left[0] == "%" and isinstance(left[1], str):
                     modulus = left[2]  # an integer, as the condition was read
                     if isinstance(right, int) and 0 <= right < modulus:
-                        found[left[1]] = both(found.get(left[1], _ANY), (modulus, right))
+                        found[left[1]] = both(found.get(left[1], ANY), (modulus, right))
     return found
 
 
@@ -170,6 +144,15 @@ def _nonnegative(condition: Condition) -> list[Polynomial]:
         ">": [_minus(difference, {(): 1})],
         "<": [_minus(turned, {(): 1})],
     }[condition.compare]
+
+
+def _of_quotient(name: str) -> list[Polynomial]:
+    """What is not negative since ``name`` is a quotient in brackets: ``n - c * (n // c)``, and ``c - 1`` less that."""
+    expr = _inner(name)
+    if not isinstance(expr, tuple) or expr[0] != "//":
+        return []
+    rest = _minus(polynomial(expr[1]), {(name,): expr[2]})
+    return [rest, _minus({(): expr[2] - 1}, rest)]
 
 
 def _at_least_zero(wanted: Polynomial, below: Iterable[Polynomial], ranges: Mapping[str, Range]) -> bool:

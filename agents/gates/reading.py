@@ -119,15 +119,29 @@ def read(module: ir.Module) -> Reading:
 
 
 def _grouped(contract: Contract, signature: Signature, expanded: bool) -> Contract:
-    """At level llvm an argument is several, and what is said of it stands on the first."""
-    arguments = contract.arguments
-    if expanded:
-        firsts, at = [], 0
-        for kind in signature.arguments:
-            firsts.append(at)
-            at += kind.words
-        arguments = tuple(arguments[first] if first < len(arguments) else ArgumentContract() for first in firsts)
-    return dataclasses.replace(contract, arguments=arguments)
+    """At level llvm an argument is several, and what is said of it stands on the first.
+
+    What the contract says by numbers of arguments then is said by numbers of those in ``signature``.
+    """
+    if not expanded:
+        return contract
+    firsts, at = [], 0
+    for kind in signature.arguments:
+        firsts.append(at)
+        at += kind.words
+    numbers = {first: number for number, first in enumerate(firsts)}
+    arguments = tuple(
+        contract.arguments[first] if first < len(contract.arguments) else ArgumentContract() for first in firsts
+    )
+    arguments = tuple(
+        dataclasses.replace(a, may_alias=None if a.may_alias is None else numbers.get(a.may_alias)) for a in arguments
+    )
+    facts = [_ARGUMENT.sub(lambda match: f"arg{numbers.get(int(match[1]), '')}", fact) for fact in contract.facts]
+    return dataclasses.replace(contract, arguments=arguments, facts=tuple(facts))
+
+
+#: an argument in a fact
+_ARGUMENT = re.compile(r"\barg(\d+)\b")
 
 
 def _work(op: ir.Operation) -> int:

@@ -38,7 +38,8 @@ class Forms:
         self._names: dict[axes.Axis, Expr] = {}
         for axis, name in (names or {}).items():
             self._names[self._classes.find(axis)] = int(name) if name.isdigit() else name
-        self.ranges: dict[str, Range] = dict(ranges or {})
+        known = {name: (0, LARGEST) for name in self._names.values() if isinstance(name, str)}
+        self.ranges: dict[str, Range] = {**known, **(ranges or {})}
         self._atoms: dict[Hashable, str] = {}
 
     def of(self, value: ir.Value, axis: int) -> Expr:

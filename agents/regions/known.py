@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from kc.agents.contract import ArgumentContract, Contract
 from kc.agents.regions import buffers, sizes
+from kc.agents.regions.alignment import alignment_facts
 from kc.agents.regions.calls import calls_of
 from kc.agents.regions.dataflow import argument_facts
 from kc.agents.regions.find import BUFFERS, Region
@@ -59,7 +61,8 @@ def contract_of(
     facts = [str(condition) for condition in holds.conditions]
     facts += argument_facts(region, target, options or {})
     if kernel is not None and (kernel.sizes or kernel.facts):  # what was known of the kernel's tensors
-        ranges, facts = dict(kernel.sizes), list(kernel.facts)
+        ranges, facts = dict(kernel.sizes), [f for f in kernel.facts if not f.startswith("align(")]
+    facts += alignment_facts(region, target)
     promised = not is_public(function)  # what an entry point says is in ``holds``, as far as calls are held to it
     facts = [f for f in standing.facts if promised or parse(f) is None] + facts
     if promised:
@@ -90,7 +93,12 @@ def _expanded(function: ir.Operation, allow: frozenset[str], told: Contract) -> 
         other = arguments[number].may_alias
         if other is not None:
             arguments[number] = dataclasses.replace(arguments[number], may_alias=places[other])
-    return Contract(allow | told.allow, told.facts, told.sizes, tuple(arguments))
+    facts = tuple(_ARGUMENT.sub(lambda match: f"arg{places[int(match[1])]}", fact) for fact in told.facts)
+    return Contract(allow | told.allow, facts, told.sizes, tuple(arguments))
+
+
+#: an argument in a fact
+_ARGUMENT = re.compile(r"\barg(\d+)\b")
 
 
 def buffer_types(function: ir.Operation) -> list[str]:

@@ -18,7 +18,7 @@ from kc.agents.regions.dims import declared, dimensions
 from kc.agents.regions.forms import LARGEST, Forms
 from kc.agents.regions.symbols import is_public
 from kc.bindings import ir
-from kc.conditions import Condition, Expr, names_in, parse, renamed
+from kc.conditions import Condition, Expr, names_in, parse, renamed, residue
 
 Range = algebra.Range
 #: calls within calls that are followed
@@ -245,7 +245,7 @@ def _conditions(
     found: list[Condition] = []
     for name, own in exprs.items():
         rests = [
-            algebra.residue(expr, algebra.residues(site.conditions)) for expr, site in zip(own, sites, strict=True)
+            residue(expr, algebra.residues(site.conditions)) for expr, site in zip(own, sites, strict=True)
         ]
         joined = rests[0]
         for rest in rests[1:]:

@@ -71,11 +71,8 @@ class Sizes:
             for name, (low, high) in sorted(self._ranges.items())
             if name in known and low <= high and (low, high) != (0, UNLIMITED)
         }
-        facts = []
-        for text in self._facts:
-            condition = conditions.parse(text)
-            if condition is not None and known.issuperset(condition.names):
-                facts.append(ir.StringAttr.get(text))
+        told = dict.fromkeys(found for text in self._facts for found in _told(text, known))
+        facts = [ir.StringAttr.get(text) for text in told]
         made: dict[str, Any] = {}
         if ranges:
             made["kc.sizes"] = ir.DictAttr.get(ranges)
@@ -93,6 +90,18 @@ class Sizes:
             self._names[text] = name
             self.condition(f"{name} == {text}")
         return name
+
+
+def _told(text: str, known: set[str]) -> list[str]:
+    """What a condition tells of the names in ``known`` alone: of ``d0 == 8 * n`` without ``n`` that 8 divides it."""
+    condition = conditions.parse(text)
+    assert condition is not None
+    if known.issuperset(condition.names):
+        return [text]
+    if condition.compare != "==" or condition.left not in known:
+        return []
+    modulus, rest = conditions.residue(condition.right, {})
+    return [f"{condition.left} % {modulus} == {rest}"] if modulus > 1 else []
 
 
 def _divides(found: conditions.Condition) -> conditions.Condition:

@@ -10,7 +10,7 @@ import pytest
 from kc.agents import Contract
 from kc.agents.contract import ArgumentContract
 from kc.agents.facts import algebra, parse_fact
-from kc.conditions import evaluate, parse
+from kc.conditions import evaluate, parse, residue
 
 NAMES = ("a", "b", "c")
 
@@ -59,7 +59,7 @@ def test_residues_and_tidy_forms_are_right():
         if found is None:
             continue
         known = {"a": (4, 1), "b": (6, 0)}
-        modulus, rest = algebra.residue(found.left, known)
+        modulus, rest = residue(found.left, known)
         for a, b, c in itertools.product((1, 5, 9), (0, 6, 12), (0, 1, 7)):
             point = {"a": a, "b": b, "c": c}
             value = evaluate(found.left, point)
