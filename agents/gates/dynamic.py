@@ -107,13 +107,15 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
         if failure is not None:
             return failure, 0.0
     start = time.perf_counter()
-    if level in ("linalg", "loops", "gpu"):
+    parallel = setting.proposal.reading.parallel
+    if level in ("linalg", "loops", "gpu") or (level == "llvm" and parallel):
         chosen = _chosen(planned[: len(outcomes)], outcomes)
         if level == "gpu":  # there every run sees every access
             chosen = chosen[:_INTERPRETED]
-        orders: tuple[Order, ...] = ("reversed", "interleaved") if setting.proposal.reading.parallel else ()
+        # at llvm iterations have one order: the shadow memory tells of races
+        orders: tuple[Order, ...] = ("reversed", "interleaved") if parallel and level != "llvm" else ()
         failure = tester.watched([planned[k] for k in chosen], [outcomes[k] for k in chosen], orders)
-        if failure is None and setting.proposal.reading.parallel and level != "gpu":
+        if failure is None and parallel and level != "gpu":
             failure = _conflicts(drawer, tester, planner.large(_LARGE + _CROWDED))
     return failure, time.perf_counter() - start
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kc.bindings import ir
 from kc.diagnostics import location_of
 from kc.pass_base import Pass
+from kc.passes.loops import _teams as teams
 from kc.passes.loops._dataflow import NODE
 from kc.rewrite import replace_op, walk_ops
 
@@ -25,17 +26,16 @@ _RUNTIME = {
     "kc_shadow_set": "(i64, !llvm.ptr, i64)",
     "kc_shadow_made": "(i64, !llvm.ptr, i64)",
     "kc_shadow_global": "(i64, !llvm.ptr, i64, i64)",
-    "kc_shadow_team": "()",
-    "kc_shadow_by_all": "(i64, !llvm.ptr)",
     "kc_shadow_fork": "()",
     "kc_shadow_iteration": "(i64, i64, i64, i64)",
     "kc_shadow_join": "()",
+    **teams.RUNTIME,
 }
 #: ops on pointers that touch no memory
 _QUIET = re.compile(
     r"llvm\.(getelementptr|ptrtoint|inttoptr|bitcast|select|icmp|insertvalue|extractvalue|insertelement|extractelement"
     r"|addrspacecast|br|cond_br|switch|return|call|mlir\.\w+|freeze|intr\.(lifetime\.\w+|assume|stackrestore|stacksave"
-    r"|prefetch))$|omp\."
+    r"|prefetch))$"
 )
 
 
@@ -104,11 +104,11 @@ class _Work:
                 self._alloca(op)
             elif name == "llvm.mlir.addressof":
                 self._addressof(op)
-            elif name == "omp.wsloop":
-                self._loop(op)
-            elif name == "omp.parallel":
-                self._call("kc_shadow_team")
-            elif not _QUIET.match(name) and (name == "llvm.inline_asm" or any(_is_pointer(v) for v in operands)):
+            elif teams.is_known(name):
+                self._team(op)
+            elif not _QUIET.match(name) and (
+                name == "llvm.inline_asm" or name.startswith("omp.") or any(_is_pointer(v) for v in operands)
+            ):
                 self.ctx.error(op, f"'{name}' cannot be watched; loads, stores, copies and atomic updates can")
 
     # ------------------------------------------------------------------------------------------------ parts
@@ -152,10 +152,7 @@ class _Work:
     def _touch(self, op: ir.Operation, mode: int, pointer: ir.Value, kind: ir.Type) -> None:
         if "ordering" in op.attributes and ir.IntegerAttr(op.attributes["ordering"]).value:
             mode = _ATOMIC
-        site = self._site(op, mode, self._size(op, kind))
-        if mode == _WRITE and _by_all(op):
-            self._call("kc_shadow_by_all", site, pointer)
-        self._call("kc_shadow_touch", site, pointer)
+        self._call("kc_shadow_touch", self._site(op, mode, self._size(op, kind)), pointer)
 
     def _masked(self, op: ir.Operation) -> None:
         operands = list(op.operands)
@@ -203,19 +200,15 @@ class _Work:
             self._call("kc_shadow_global", self._site(op, _READ, size), op.results[0], self._constant(size),
                        self._constant(state))
 
-    def _loop(self, op: ir.Operation) -> None:
-        self._call("kc_shadow_fork")
-        with ir.InsertionPoint.after(op):
-            self._call("kc_shadow_join")
-        (nest,) = (o for o in walk_ops(op, "omp.loop_nest") if o.parent.operation == op)
-        body = nest.regions[0].blocks[0]
-        with ir.InsertionPoint.at_block_begin(body):
-            numbers = []
-            for value in list(body.arguments)[:4]:
-                width = ir.IntegerType(value.type).width
-                numbers.append(value if width == 64 else self._emit("llvm.sext", [value], [self._i64]))
-            numbers += [self._constant(_NO_INDEX) for _ in range(4 - len(numbers))]
-            self._call("kc_shadow_iteration", *numbers)
+    def _team(self, op: ir.Operation) -> None:
+        def wide(value: ir.Value) -> ir.Value:
+            width = ir.IntegerType(value.type).width
+            return value if width == 64 else self._emit("llvm.sext", [value], [self._i64])
+
+        try:
+            teams.tell(op, self._call, wide, self._constant, _NO_INDEX)
+        except ValueError as error:
+            self.ctx.error(op, str(error))
 
     def _size(self, op: ir.Operation, kind: ir.Type) -> int:
         try:
@@ -226,19 +219,6 @@ class _Work:
 
 def _callee(op: ir.Operation) -> str:
     return str(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
-
-
-def _by_all(op: ir.Operation) -> bool:
-    """Whether every thread of a team runs ``op``: it stands in an omp.parallel, and in no loop that is shared out."""
-    parent = op.parent
-    while parent is not None:
-        name = parent.operation.name
-        if name in ("omp.wsloop", "omp.single", "omp.master", "omp.masked", "omp.critical", "omp.section"):
-            return False
-        if name == "omp.parallel":
-            return True
-        parent = parent.operation.parent
-    return False
 
 
 def _is_pointer(value: ir.Value) -> bool:

@@ -10,6 +10,7 @@ from kc.bindings import ir
 from kc.diagnostics import location_of
 from kc.passes.loops._dataflow import NODE
 from kc.passes.loops._messages import declare
+from kc.passes.loops._teams import RUNTIME as TEAMS
 
 #: attribute of an instrumented module: its sites as JSON, in the order of their numbers
 SITES = "kc.sites"
@@ -23,6 +24,7 @@ RUNTIME = {
     "kc_shadow_fork": "()",
     "kc_shadow_iteration": "(i64, i64, i64, i64)",
     "kc_shadow_join": "()",
+    **TEAMS,
 }
 _BITS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16, "index": 64}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kc.bindings import ir
 from kc.pass_base import Pass
 from kc.passes.loops import _shadow as shadow
+from kc.passes.loops import _teams as teams
 from kc.passes.loops._shadow import READ, WRITE, Sites, View
 from kc.passes.loops._shadow_vectors import VECTORS, Lanes
 from kc.rewrite import replace_op, walk_ops
@@ -54,7 +55,7 @@ class InstrumentAccesses(Pass):
         %v = memref.load %m[%i] : memref<?xf32>
 
     and ``scf.parallel`` is surrounded by calls that say when an iteration starts, so that races are found though
-    iterations run one after the other.
+    iterations run one after the other. So are OpenMP's loops, teams and barriers (``_teams``).
     """
 
     name: ClassVar[str] = "kc-instrument-accesses"
@@ -85,11 +86,11 @@ class _Work:
     def visit(self, op: ir.Operation) -> None:
         """Instrument ``op``; an error when it cannot be."""
         name = op.name
-        handler = _HANDLERS.get(name)
+        handler = _HANDLERS.get(name) or (_team if teams.is_known(name) else None)
         if handler is None and name not in VECTORS:
             known = name not in _AFFINE_MEMORY and (name in _QUIET or name.partition(".")[0] in _PURE)
             if not known and not self.partial:
-                self.ctx.error(op, f"'{name}' cannot be watched; loads, stores, copies, vectors and scf.parallel can")
+                self.ctx.error(op, f"'{name}' cannot be watched; loads, stores, copies, vectors, parallel loops can")
             return
         try:
             with op.location, ir.InsertionPoint(_place_of(op)):
@@ -201,6 +202,18 @@ def _parallel(work: _Work, op: ir.Operation) -> None:
         numbers = [shadow.emit("arith.index_cast", [a], [i64]) for a in list(body.arguments)[:4]]
         numbers += [shadow.i64(_NO_INDEX) for _ in range(4 - len(numbers))]
         work.call("kc_shadow_iteration", *numbers)
+
+
+def _team(work: _Work, op: ir.Operation) -> None:
+    i64 = ir.IntegerType.get_signless(64)
+
+    def wide(value: ir.Value) -> ir.Value:
+        if value.type == i64:
+            return value
+        cast = "arith.index_cast" if isinstance(value.type, ir.IndexType) else "arith.extsi"
+        return shadow.emit(cast, [value], [i64])
+
+    teams.tell(op, work.call, wide, shadow.i64, _NO_INDEX)
 
 
 _HANDLERS: dict[str, Callable[[_Work, ir.Operation], None]] = {

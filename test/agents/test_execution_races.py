@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kc.agents.execution import Call, Checks, Outcome, run
+from kc.agents import judge
+from kc.agents.execution import Call, Checks, ExecutionError, Outcome, run
 
 F32 = np.float32
 HEAD = """
@@ -131,6 +132,84 @@ def test_a_call_after_a_racing_one_starts_clean() -> None:
     }}"""
     calls = [Call((np.ones(8, F32), np.ones(8, F32), np.int64(s))) for s in (0, 1, 0)]
     assert [bool(o.races) for o in run(text, "loops", calls, checks=Checks(instrument=True))] == [True, False, True]
+
+
+def team(body: str) -> str:
+    return f"omp.parallel {{\n{body}\nomp.terminator\n}}\n"
+
+
+def shared(body: str, clauses: str = "") -> str:
+    nest = f"omp.loop_nest (%i) : index = (%c0) to (%c4) step (%c1) {{\n{body}\nomp.yield\n}}"
+    return f"omp.wsloop {clauses} {{\n{nest}\n}}\n"
+
+
+TEAMS_RIGHT = {
+    "disjoint": team(shared(load("%i", "%x") + store("%i", "%v"))),
+    "loops with a barrier between": team(shared(store("%i")) + shared(NEXT + load("%j") + store("%i", "%v", "%z"))),
+    "read by all after the loop": team(shared(store("%i")) + load("%c0")),
+    "read by all before a barrier": team(load("%c0") + "omp.barrier\n" + shared(store("%i", "%v"))),
+    "atomic": team(shared(ATOMIC)),
+    "atomic by all": team(ATOMIC),
+    "critical": team(shared("omp.critical {\n" + load("%c0") + ADD + store("%c0", "%w") + "omp.terminator\n}")),
+    "scratch of an iteration": team(shared(SCRATCH.format("a") + USE)),
+    "scratch of a thread": team(SCRATCH.format("") + shared(USE) + "memref.dealloc %t : memref<8xf32>\n"),
+    "two teams": team(shared(store("%i"))) + team(shared(NEXT + load("%j") + store("%i", "%v", "%z"))),
+    "loop without a team": shared(store("%i")),
+    "parallel loop inside": team(shared(par("%a = arith.muli %i, %c2 : index\n%b = arith.addi %a, %k : index\n"
+                                            + store("%b"), "%k", "%c2"))),
+}  # fmt: skip
+TEAMS_WRONG = {
+    "same cell": team(shared(store("%c0"))),
+    "lost update": team(shared(load("%c0") + ADD + store("%c0", "%w"))),
+    "neighbour": team(shared(NEXT + load("%j") + store("%i", "%v"))),
+    "written by all": team(store("%c0")),
+    "written by all, by a function": team("func.call @set(%y) : (memref<8xf32>) -> ()"),
+    "read by all before the loop": team(load("%c0") + shared(store("%i", "%v"))),
+    "update by all": team(load("%c0") + ADD + store("%c0", "%w")),
+    "shared scratch": SCRATCH.format("") + team(shared(USE)) + "memref.dealloc %t : memref<8xf32>\n",
+    "critical and not": team(shared("omp.critical {\n" + load("%c0") + ADD + store("%c0", "%w") + "omp.terminator\n}\n"
+                                    + load("%c0", name="%q"))),
+    "loop without a team": shared(store("%c0")),
+    "parallel loop inside": team(shared(par(store("%k"), "%k", "%c2"))),
+    "benign": team(shared(store("%c0", "%zero"))),
+}  # fmt: skip
+SET = "func.func private @set(%y: memref<8xf32>) {{{}{}\nreturn\n}}\n".format(HEAD, store("%c0"))
+
+
+def of_team(body: str) -> Outcome:
+    text = (
+        SET + "func.func @main(%x: memref<8xf32>, %y: memref<8xf32> {kc.inout}, %z: memref<8xf32> {kc.inout}) {"
+        f"{HEAD}{body}\nreturn\n}}\n"
+    )
+    (outcome,) = run(text, "loops", [Call((np.ones(8, F32),) * 3)], checks=Checks(instrument=True))
+    assert outcome.fault is None and not outcome.bounds
+    return outcome
+
+
+@pytest.mark.parametrize("name", TEAMS_RIGHT)
+def test_teams_without_a_race(name: str) -> None:
+    assert of_team(TEAMS_RIGHT[name]).races == ()
+
+
+@pytest.mark.parametrize("name", TEAMS_WRONG)
+def test_races_of_teams(name: str) -> None:
+    assert of_team(TEAMS_WRONG[name]).races
+
+
+@pytest.mark.parametrize("clauses", ["nowait"])
+def test_what_cannot_be_watched_in_a_team(clauses: str) -> None:
+    with pytest.raises(ExecutionError, match="nowait"):
+        of_team(team(shared(store("%i"), clauses) + load("%c0")))
+
+
+def test_a_team_in_the_place_of_a_loop_is_judged() -> None:
+    head = f"""func.func @main(%x: memref<8xf32>, %y: memref<8xf32> {{kc.inout}}) {{{HEAD}"""
+    loop = head + "scf.for %i = %c0 to %c4 step %c1 {\n" + load("%i", "%x") + store("%i", "%v") + "}\nreturn\n}"
+    for body, reason in ((load("%i", "%x") + store("%i", "%v"), "accepted"),
+                         (load("%i", "%x") + store("%i", "%v") + load("%c0", "%x", name="%u") + store("%c0", "%u"),
+                          "race.conflict")):
+        text = head + team(shared(body)) + "return\n}"
+        assert judge(loop, {"kind": "replace_ir", "ir": text}, level="loops", budget=2.0).reason == reason
 
 
 MAPPED = """#in = affine_map<(i, j) -> (i, j)>

@@ -21,13 +21,15 @@ llvm.func @copy(%p: !llvm.ptr, %q: !llvm.ptr) {
 // CHECK: llvm.call @kc_shadow_made(%{{.*}}, %[[T]],
 // CHECK: llvm.call @kc_shadow_team()
 // CHECK-NEXT: omp.parallel
-// CHECK: llvm.call @kc_shadow_fork()
+// CHECK: llvm.call @kc_shadow_share()
 // CHECK-NEXT: omp.wsloop
 // CHECK-NEXT: omp.loop_nest (%[[I:[a-z0-9]+]])
 // CHECK: llvm.call @kc_shadow_iteration(%[[I]],
 // CHECK: llvm.call @kc_shadow_touch
-// CHECK: llvm.call @kc_shadow_join()
-// CHECK: llvm.call @kc_shadow_by_all
+// CHECK: llvm.call @kc_shadow_share_end()
+// CHECK: llvm.call @kc_shadow_touch
+// CHECK: omp.terminator
+// CHECK: llvm.call @kc_shadow_team_end()
 llvm.func @team(%n: i64, %v: f32) {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64

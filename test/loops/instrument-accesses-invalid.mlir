@@ -1,7 +1,7 @@
 // RUN: kc-opt %s --pass-pipeline='builtin.module(kc-instrument-accesses)' --split-input-file --verify-diagnostics
 
 func.func @pointers(%p: !llvm.ptr) -> f32 {
-  // expected-error @+1 {{'llvm.load' cannot be watched; loads, stores, copies, vectors and scf.parallel can}}
+  // expected-error @+1 {{'llvm.load' cannot be watched; loads, stores, copies, vectors, parallel loops can}}
   %v = llvm.load %p : !llvm.ptr -> f32
   return %v : f32
 }

@@ -35,6 +35,15 @@ struct Finding {
 struct Node {
   uint32_t parent, instance, depth;
   int64_t iteration[kIndices];
+  bool by_all; // every thread of a team does it
+};
+
+// A team of OpenMP's threads, of which one is run. What all threads do between two barriers is one iteration among
+// those of the loops that are shared out there; `from`: blocks made from here on are of a thread's own.
+struct Team {
+  uint32_t outside; // the node that met the omp.parallel
+  size_t forks;     // how many there are while no loop inside of a thread runs in parallel
+  int64_t from;
 };
 
 struct Shadow {
@@ -44,7 +53,9 @@ struct Shadow {
   std::vector<Node> nodes; // 0 is nobody, 1 the code outside of parallel loops
   std::vector<std::pair<uint32_t, uint32_t>> forks; // (instance, node that forked), innermost last
   uint32_t current = 1, instances = 0;
-  int64_t team_from = 0; // blocks made from here on belong to a thread of the team
+  std::vector<Team> teams;
+  std::vector<bool> shared; // loops that are shared out: whether a team does so
+  int32_t critical = 0;
   size_t limit = 64;
   Shadow() : nodes(2) {
     for (Node &node : nodes)
@@ -126,6 +137,23 @@ void races(kc::Block &block, Mode mode, int32_t site, int64_t offset, int64_t si
   }
 }
 
+// Whether every access to a block is by one and the same thread of the team.
+bool of_one_thread(const kc::Block &block) {
+  return !shadow.teams.empty() && shadow.forks.size() == shadow.teams.back().forks &&
+         (block.kind == kc::Kind::allocation || block.kind == kc::Kind::scratch) &&
+         block.number >= shadow.teams.back().from;
+}
+
+uint32_t new_node(uint32_t parent, uint32_t instance, bool by_all) {
+  Node node = shadow.nodes[parent];
+  node.parent = parent;
+  node.instance = instance;
+  node.by_all = by_all;
+  ++node.depth;
+  shadow.nodes.push_back(node);
+  return static_cast<uint32_t>(shadow.nodes.size() - 1);
+}
+
 // One access of `size` bytes at `from_base` from `base`. `moving`: the value is only moved, it may be one that nobody
 // wrote.
 void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t size, bool moving = false) {
@@ -156,8 +184,12 @@ void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t s
     tell(Sort::bounds, site, block, offset, size);
   else if (mode != Mode::write && !initialised && !moving)
     tell(Sort::uninitialised, site, block, offset, size);
-  if (shadow.current != 1 && !block->freed)
-    races(*block, mode, site, offset, size);
+  if (shadow.current != 1 && !block->freed && !of_one_thread(*block)) {
+    Mode seen = shadow.critical ? Mode::atomic : mode; // no two of those happen at once either
+    if (seen == Mode::write && shadow.nodes[shadow.current].by_all)
+      tell(Sort::race, site, block, offset, size, {shadow.current, site});
+    races(*block, seen, site, offset, size);
+  }
   if (kc::tracing()) {
     const Site &known = shadow.sites[static_cast<size_t>(site)];
     kc::trace_access(mode != Mode::write, mode != Mode::read, site, *block, offset, size,
@@ -234,20 +266,6 @@ KC_CHECKED_EXPORT void kc_shadow_touch(int64_t site, uintptr_t address) {
   if (!kc::find(address) && address >= here && address < kc::stack_top())
     return;
   touch(static_cast<Mode>(known.mode), static_cast<int32_t>(site), address, 0, int64_t{known.bytes} * known.lanes);
-}
-
-// An omp.parallel starts.
-KC_CHECKED_EXPORT void kc_shadow_team() { shadow.team_from = kc::blocks_made(); }
-
-// A write that every thread of a team does: a race unless it goes to memory of the thread's own.
-KC_CHECKED_EXPORT void kc_shadow_by_all(int64_t site, uintptr_t address) {
-  const Site &known = shadow.sites[static_cast<size_t>(site)];
-  kc::Block *block = kc::find(address);
-  bool own = block && block->kind != kc::Kind::argument && block->kind != kc::Kind::constant &&
-             block->number >= shadow.team_from;
-  if (block && !own)
-    tell(Sort::race, static_cast<int32_t>(site), block, static_cast<int64_t>(address - block->start), known.bytes,
-         {shadow.current, static_cast<int32_t>(site)});
 }
 
 // The same of the lanes whose bit is set.
@@ -332,18 +350,13 @@ KC_CHECKED_EXPORT void kc_shadow_fork() {
 KC_CHECKED_EXPORT void kc_shadow_iteration(int64_t i0, int64_t i1, int64_t i2, int64_t i3) {
   kc::Unbroken guard;
   auto [instance, parent] = shadow.forks.back();
-  Node node = shadow.nodes[parent];
-  node.parent = parent;
-  node.instance = instance;
-  ++node.depth;
+  shadow.current = new_node(parent, instance, false);
+  Node &node = shadow.nodes.back();
   auto *end = node.iteration + kIndices, *free = std::find(node.iteration, end, kNone);
   for (int64_t index : {i0, i1, i2, i3})
     if (index != kNone && free != end)
       *free++ = index;
-  shadow.nodes.push_back(node);
-  shadow.current = static_cast<uint32_t>(shadow.nodes.size() - 1);
 }
-
 KC_CHECKED_EXPORT void kc_shadow_join() {
   kc::Unbroken guard;
   shadow.current = shadow.forks.back().second;
@@ -384,3 +397,48 @@ KC_CHECKED_EXPORT int64_t kc_checked_findings(void *out, int64_t room) {
     std::memcpy(out, shadow.findings.data(), static_cast<size_t>(count) * sizeof(Finding));
   return static_cast<int64_t>(shadow.findings.size());
 }
+
+// An omp.parallel starts: what follows is done by every thread of a team, up to kc_shadow_team_end.
+KC_CHECKED_EXPORT void kc_shadow_team() {
+  kc::Unbroken guard;
+  shadow.forks.emplace_back(++shadow.instances, shadow.current);
+  shadow.teams.push_back({shadow.current, shadow.forks.size(), kc::blocks_made()});
+  shadow.current = new_node(shadow.current, shadow.instances, true);
+}
+KC_CHECKED_EXPORT void kc_shadow_team_end() {
+  kc::Unbroken guard;
+  shadow.current = shadow.teams.back().outside;
+  shadow.forks.pop_back();
+  shadow.teams.pop_back();
+}
+
+// All threads of the team have come here before any goes on.
+KC_CHECKED_EXPORT void kc_shadow_barrier() {
+  kc::Unbroken guard;
+  if (shadow.teams.empty() || shadow.forks.size() != shadow.teams.back().forks)
+    return;
+  shadow.forks.back().first = ++shadow.instances;
+  shadow.current = new_node(shadow.teams.back().outside, shadow.instances, true);
+}
+
+// A loop whose iterations a team shares out (kc_shadow_iteration starts each), with the barrier at its end. Outside of
+// a team, a parallel loop.
+KC_CHECKED_EXPORT void kc_shadow_share() {
+  kc::Unbroken guard;
+  bool by_team = !shadow.teams.empty() && shadow.forks.size() == shadow.teams.back().forks;
+  shadow.shared.push_back(by_team);
+  if (!by_team)
+    kc_shadow_fork();
+}
+KC_CHECKED_EXPORT void kc_shadow_share_end() {
+  kc::Unbroken guard;
+  bool by_team = shadow.shared.back();
+  shadow.shared.pop_back();
+  if (by_team)
+    kc_shadow_barrier();
+  else
+    kc_shadow_join();
+}
+
+// What no two threads do at once starts, or ends.
+KC_CHECKED_EXPORT void kc_shadow_critical(int64_t on) { shadow.critical += on ? 1 : -1; }
