@@ -22,7 +22,9 @@ A proposal's text is one of
 * the body of ``@main``: it gets the region's signature and the lines above ``// common above``; a ``return`` at the end
   may be left out where ``@main`` returns nothing;
 * the same with helpers beside it, ``func.func @main ... {`` standing for signature and common lines;
-* with the header ``// whole``: a module as it is.
+* with the header ``// whole``: a module as it is;
+* the region with edits: pairs of pieces after lines ``// edit`` and ``// to``; the first stands once in the region
+  and is replaced by the second.
 
 Headers of a proposal: ``why``, ``assumes`` (between semicolons), ``tolerance`` (``exact [nsz]``, ``close RTOL ATOL``,
 ``ref64 RTOL ATOL FACTOR``), ``witness`` (JSON, as the keys ``seed``, ``sizes``, ``values``, ``set``, ``fill``,
@@ -45,6 +47,7 @@ FOLDER = Path(__file__).parent / "corpus"
 _SPLIT = re.compile(r"^// -----[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _HEADER = re.compile(r"^// (\w+)(?: (\S+))?: ?(.*)$|^// (whole)$")
 _COMMON = "// common above"
+_EDIT, _TO = "// edit\n", "// to\n"
 
 
 class CorpusError(ValueError):
@@ -96,6 +99,8 @@ def read(path: Path) -> list[Entry]:
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         try:
             own, body = _headers(path, text)
+            if body.startswith(_EDIT):
+                own, body = {**own, "whole": ""}, _wrapped(_edited(original, body))
             ir, *schedule = [_module(part, common, before, "whole" in own) for part in body.split("// schedule\n")]
             identity = f"{level}/{path.stem}/{name}"
             entries.append(_entry(identity, level, _wrapped(original), ir, schedule, headers | own))
@@ -110,7 +115,7 @@ def _headers(path: Path, text: str, strict: bool = True) -> tuple[dict[str, str]
     lines = text.strip("\n").split("\n")
     for number, line in enumerate(lines):
         match = _HEADER.match(line)
-        if not line.startswith("//") or line == "// schedule":
+        if not line.startswith("//") or line in ("// schedule", _EDIT.strip()):
             return found, "\n".join(lines[number:])
         if match and match[4]:
             found["whole"] = ""
@@ -121,6 +126,17 @@ def _headers(path: Path, text: str, strict: bool = True) -> tuple[dict[str, str]
         elif strict:
             raise CorpusError(f"{path}: no header: {line}")
     return found, ""
+
+
+def _edited(text: str, edits: str) -> str:
+    """``text`` after edits in the form above; raises ValueError."""
+    for edit in f"{edits}\n".split(_EDIT)[1:]:
+        old, found, new = edit.partition(_TO)
+        old, new = old.rstrip("\n"), new.rstrip("\n")
+        if not found or text.count(old) != 1:
+            raise ValueError(f"stands {text.count(old)} times in the region, not once: {old[:80]}")
+        text = text.replace(old, new)
+    return text
 
 
 def _wrapped(text: str) -> str:

@@ -153,7 +153,7 @@ class BlockState:
         strangers = np.flatnonzero((threads // each != self.rank) & (threads < self.clocks.count))
         for at in strangers:
             clocks = self.clocks.of[SHARED][threads[at]]
-            if not clocks[self.first : self.first + each].any():
+            if not clocks[self.first : self.first + each].any() and not self.cluster.barrier.waits[threads[at]]:
                 who.tell(who.findings, "races", "race", region.name, 0, 0, int(lanes[at]),
                          "touches the shared memory of a block that may not have begun: no cluster barrier before it")
             if self.ended:

@@ -33,6 +33,7 @@ Array = np.ndarray
 class Flight:
     """A copy into shared memory that is under way: ``places`` (chunks, bytes) of ``region`` get ``raw``."""
 
+    node: Node
     writer: Agent
     region: Region | None
     places: Array
@@ -45,7 +46,7 @@ class Flights:
     """The copies into shared memory that are under way in a cluster."""
 
     def __init__(self, machine: Machine):
-        self._order, self._waiting = machine.checks.order, list[Flight]()
+        self._machine, self._order, self._waiting = machine, machine.checks.order, list[Flight]()
         self._turn = 0
 
     def add(self, flight: Flight) -> None:
@@ -68,6 +69,9 @@ class Flights:
         if flight.region is not None:
             flight.region.data[flight.places] = flight.raw
             flight.region.written[flight.places] = True
+            if self._machine.memory.touched is not None:
+                self._machine.now = flight.node
+                self._machine.memory.touched(flight.region, flight.places[:, 0], CHUNK, False)
             flight.writer.settle(flight.region, flight.places, barrier.number + 1)
         barrier.bytes -= flight.bytes
         barrier.settle()
@@ -189,7 +193,7 @@ def _in(
         region, kept = found, raw[lanes]
         places = offsets[:, None] + np.arange(CHUNK)
         writer.writes(found, lanes, places, False, raw)
-    block.cluster.flights.add(Flight(writer, region, places, kept, barrier, count * CHUNK))
+    block.cluster.flights.add(Flight(node, writer, region, places, kept, barrier, count * CHUNK))
 
 
 def _gather(warp: Warp, reader: Agent, sources: Array, inside: Array, element: int) -> Array:

@@ -43,6 +43,7 @@ def _for(warp: Warp, node: Node, mask: Array) -> Steps:
     if (mask & (step <= 0)).any():
         raise ExecutionError("unsupported", f"a step that is not positive in the scf.for at {node.place}", node.name)
     while active.any():
+        warp.machine.tick(node)  # a body may have no op that does
         yielded = yield from warp.enter(node.regions[0][0], [counter.view(step.dtype), *carried], active)
         carried = [select(active, warp.spread(a), b) for a, b in zip(yielded, carried, strict=True)]
         counter = np.where(active, counter + step.view(counter.dtype), counter)
@@ -55,6 +56,7 @@ def _while(warp: Warp, node: Node, mask: Array) -> Steps:
     carried = [warp.spread(warp.env[number]) for number in node.operands]
     active, results = mask, None
     while True:
+        warp.machine.tick(node)
         condition, *passed = yield from warp.enter(node.regions[0][0], carried, active)
         passed = [warp.spread(p) for p in passed]
         going = active & warp.spread(condition)

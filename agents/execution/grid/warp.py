@@ -185,6 +185,7 @@ class Warp:
             current = int(at[at >= 0].min())
             here = at == current
             end = yield from self.run_block(blocks[current], here)
+            self.machine.tick(end)
             if end.name in _RETURNS or not end.successors:
                 given = [self.env[number] for number in end.operands]
                 results = given if results is None else [
