@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass
+from kc.passes.conversion._emit import Emitter, int_type
 from kc.passes.conversion._host_call import CALLEE, WORDS
 from kc.rewrite import walk_ops
 
@@ -71,52 +71,18 @@ class BindHostCalls(Pass):
             _reference(function, list(kind.inputs), count)
 
 
-class _Builder:
-    """Ops at the ambient insertion point, at one location."""
-
-    def __init__(self, location: ir.Location):
-        self.location = location
-        self.index, self.word = ir.IndexType.get(), ir.IntegerType.get_signless(64)
-        self.pointer = ir.Type.parse("!llvm.ptr")
-
-    def op(
-        self,
-        name: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Type],
-        attributes: dict[str, ir.Attribute] | None = None,
-    ) -> ir.Operation:
-        return ir.Operation.create(
-            name, results=list(results), operands=list(operands), attributes=attributes or {}, loc=self.location
-        )
-
-    def constant(self, type_: ir.Type, value: int) -> ir.Value:
-        return self.op("arith.constant", [], [type_], {"value": ir.IntegerAttr.get(type_, value)}).result
-
-    def zero(self, type_: ir.Type) -> ir.Value:
-        """The number 0 of an integer, float or complex type."""
-        if isinstance(type_, ir.ComplexType):
-            part = ir.FloatAttr.get(type_.element_type, 0.0, loc=self.location)
-            return self.op("complex.constant", [], [type_], {"value": ir.ArrayAttr.get([part, part])}).result
-        if isinstance(type_, ir.FloatType):
-            value = ir.FloatAttr.get(type_, 0.0, loc=self.location)
-            return self.op("arith.constant", [], [type_], {"value": value}).result
-        return self.constant(type_, 0)
-
-
 def _reference(function: ir.Operation, types: list[ir.RankedTensorType], inputs: int) -> None:
     """The body that stands for the call while buffers are analysed."""
     block = function.regions[0].blocks.append(*types, arg_locs=[function.location] * len(types))
-    with ir.InsertionPoint(block):
-        b = _Builder(function.location)
-        first = b.constant(b.index, 0)
-        for value, type_ in zip(list(block.arguments)[:inputs], types, strict=False):
-            b.op("tensor.extract", [value, *[first] * type_.rank], [type_.element_type])
-        written = [
-            b.op("tensor.insert", [b.zero(type_.element_type), value, *[first] * type_.rank], [type_]).result
-            for value, type_ in zip(list(block.arguments)[inputs:], types[inputs:], strict=True)
-        ]
-        b.op("func.return", written, [])
+    e = Emitter(ir.InsertionPoint(block), function.location)
+    first = e.index(0)
+    for value, type_ in zip(list(block.arguments)[:inputs], types, strict=False):
+        e.op("tensor.extract", [value, *[first] * type_.rank], [type_.element_type])
+    written = [
+        e.one("tensor.insert", [e.const(type_.element_type, 0), value, *[first] * type_.rank], type_)
+        for value, type_ in zip(list(block.arguments)[inputs:], types[inputs:], strict=True)
+    ]
+    e.op("func.return", written, [])
 
 
 def _implement(module: ir.Operation, function: ir.Operation, types: list[ir.RankedTensorType], callee: str) -> None:
@@ -140,36 +106,30 @@ def _implement(module: ir.Operation, function: ir.Operation, types: list[ir.Rank
         ip=ir.InsertionPoint(module.regions[0].blocks[0]),
     )
     block = made.regions[0].blocks.append(*buffers, arg_locs=[location] * len(buffers))
-    with ir.InsertionPoint(block):
-        b = _Builder(location)
-        words = [b.constant(b.word, value) for value in ir.DenseI64ArrayAttr(function.attributes[WORDS])]
-        for value in block.arguments:
-            address = b.op("memref.extract_aligned_pointer_as_index", [value], [b.index]).result
-            words.append(b.op("arith.index_cast", [address], [b.word]).result)
-            for axis, extent in enumerate(value.type.shape):
-                if extent != ir.ShapedType.get_dynamic_size():
-                    words.append(b.constant(b.word, extent))
-                    continue
-                size = b.op("memref.dim", [value, b.constant(b.index, axis)], [b.index]).result
-                words.append(b.op("arith.index_cast", [size], [b.word]).result)
-        count = b.constant(b.word, max(1, len(words)))
-        slot = b.op("llvm.alloca", [count], [b.pointer], {"elem_type": ir.TypeAttr.get(b.word)}).result
-        for number, word in enumerate(words):
-            place = b.op(
-                "llvm.getelementptr",
-                [slot],
-                [b.pointer],
-                {
-                    "rawConstantIndices": ir.DenseI32ArrayAttr.get([number]),
-                    "elem_type": ir.TypeAttr.get(b.word),
-                },
-            ).result
-            b.op("llvm.store", [word, place], [])
-        segments = {
-            "callee": ir.FlatSymbolRefAttr.get(callee),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0]),
-            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+    e = Emitter(ir.InsertionPoint(block), location)
+    word, pointer = int_type(64), ir.Type.parse("!llvm.ptr")
+    words = [e.const(word, value) for value in ir.DenseI64ArrayAttr(function.attributes[WORDS])]
+    for value in block.arguments:
+        address = e.one("memref.extract_aligned_pointer_as_index", [value], ir.IndexType.get())
+        words.append(e.to_int(address, word))
+        for axis, extent in enumerate(value.type.shape):
+            if extent != ir.ShapedType.get_dynamic_size():
+                words.append(e.const(word, extent))
+                continue
+            words.append(e.to_int(e.one("memref.dim", [value, e.index(axis)], ir.IndexType.get()), word))
+    count = e.const(word, max(1, len(words)))
+    slot = e.one("llvm.alloca", [count], pointer, {"elem_type": ir.TypeAttr.get(word)})
+    for number, stored in enumerate(words):
+        attributes = {
+            "rawConstantIndices": ir.DenseI32ArrayAttr.get([number]),
+            "elem_type": ir.TypeAttr.get(word),
         }
-        b.op("llvm.call", [slot], [], segments)
-        b.op("func.return", [], [])
+        e.op("llvm.store", [stored, e.one("llvm.getelementptr", [slot], pointer, attributes)], [])
+    segments = {
+        "callee": ir.FlatSymbolRefAttr.get(callee),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0]),
+        "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+    }
+    e.op("llvm.call", [slot], [], segments)
+    e.op("func.return", [], [])
     function.attributes["kc.impl"] = ir.FlatSymbolRefAttr.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 
 from kc.bindings import ir
@@ -17,6 +18,12 @@ class Builder:
 
     def __init__(self, op: ir.Operation):
         self.location, self.ip = op.location, ir.InsertionPoint(op)
+
+    def at_end(self, block: ir.Block) -> Builder:
+        """One that makes ops at the end of ``block``."""
+        inner = copy.copy(self)
+        inner.ip = ir.InsertionPoint(block)
+        return inner
 
     # --------------------------------------------------------------------------------------------------- ops
 
@@ -83,6 +90,9 @@ class Builder:
             width = element.width
             signed = number - (1 << width) if number >= 1 << (width - 1) and width > 1 else number
             attr: ir.Attribute = ir.IntegerAttr.get(element, int(number if element.is_unsigned else signed))
+        elif isinstance(element, ir.ComplexType):  # of which the bindings make no attribute
+            value = ir.Attribute.parse(f"dense<({float(number)!r}, 0.0)> : {type_}")
+            return self.make("constant", [], type_, {"value": value})
         else:
             attr = ir.FloatAttr.get(element, float(number), loc=self.location)
         return self.make("constant", [], type_, {"value": ir.DenseElementsAttr.get_splat(type_, attr)})
@@ -178,7 +188,6 @@ class Builder:
         type_ = self.tensor(kept, self.element(value))
         made = self.op("reduce", [value, initial], [type_], dims, regions=1)
         block = made.regions[0].blocks.append(initial.type, initial.type, arg_locs=[self.location] * 2)
-        inner = Builder.__new__(Builder)
-        inner.location, inner.ip = self.location, ir.InsertionPoint(block)
+        inner = self.at_end(block)
         inner.op("return", [combine(inner, *block.arguments)], [])
         return made.result

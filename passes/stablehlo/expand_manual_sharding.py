@@ -6,11 +6,11 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Sequence
 from typing import ClassVar
 
 from kc.bindings import ir
 from kc.pass_base import Pass, PassContext
+from kc.passes.stablehlo._build import Builder
 from kc.rewrite import replace_op, walk_ops
 
 _SPLIT, _JOIN = "SPMDFullToShardShape", "SPMDShardToFullShape"
@@ -107,72 +107,43 @@ def _sharding(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["mhlo.sharding"]).value if "mhlo.sharding" in op.attributes else ""
 
 
-class _Builder:
-    """StableHLO ops in front of a call."""
-
-    def __init__(self, call: ir.Operation):
-        self.location, self.point = call.location, ir.InsertionPoint(call)
-
-    def type(self, shape: Sequence[int], element: ir.Type) -> ir.Type:
-        return ir.RankedTensorType.get(list(shape), element, loc=self.location)
-
-    def op(
-        self,
-        name: str,
-        operands: Sequence[ir.Value],
-        result: ir.Type,
-        attributes: dict[str, ir.Attribute] | None = None,
-    ) -> ir.Value:
-        return ir.Operation.create(
-            f"stablehlo.{name}",
-            results=[result],
-            operands=list(operands),
-            attributes=attributes or {},
-            loc=self.location,
-            ip=self.point,
-        ).result
-
-    def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        return self.op("reshape", [value], self.type(shape, ir.RankedTensorType(value.type).element_type))
-
-
 def _split(call: ir.Operation, ctx: PassContext) -> ir.Value:
     full, shard = call.operands[0], ir.RankedTensorType(call.results[0].type)
     marker = full.owner
     text = _sharding(marker.operation) if not isinstance(marker, ir.Block) else ""
     tiles = _tiles(call, text, full.type, shard, ctx)
-    b = _Builder(call)
+    b = Builder(call)
     i32 = ir.IntegerType.get_signless(32)
-    scalar = b.type([], i32)
-    number = b.op("partition_id", [], b.type([], ir.IntegerType.get_unsigned(32)))
-    number = b.op("convert", [number], scalar)
+    scalar = b.tensor([], i32)
+    number = b.make("partition_id", [], b.tensor([], ir.IntegerType.get_unsigned(32)))
+    number = b.make("convert", [number], scalar)
     offsets = []
     for axis, count in enumerate(tiles.counts):
         if count == 1:
-            zero = ir.DenseElementsAttr.get_splat(scalar, ir.IntegerAttr.get(i32, 0))
-            offsets.append(b.op("constant", [], scalar, {"value": zero}))
+            offsets.append(b.splat(0, scalar))
             continue
         table = [part[axis] * shard.shape[axis] for part in tiles.parts]
-        type_ = b.type([len(table)], i32)
+        type_ = b.tensor([len(table)], i32)
         values = ir.Attribute.parse(f"dense<{table}> : {type_}")
         one = {"slice_sizes": ir.DenseI64ArrayAttr.get([1])}
-        entry = b.op("dynamic_slice", [b.op("constant", [], type_, {"value": values}), number], b.type([1], i32), one)
+        starts = b.make("constant", [], type_, {"value": values})
+        entry = b.make("dynamic_slice", [starts, number], b.tensor([1], i32), one)
         offsets.append(b.reshape(entry, []))
     sizes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(shard.shape))}
-    return b.op("dynamic_slice", [full, *offsets], shard, sizes)
+    return b.make("dynamic_slice", [full, *offsets], shard, sizes)
 
 
 def _join(call: ir.Operation, ctx: PassContext) -> ir.Value:
     shard, full = call.operands[0], ir.RankedTensorType(call.results[0].type)
     tiles = _tiles(call, _sharding(call), full, shard.type, ctx)
-    b = _Builder(call)
+    b = Builder(call)
     i64 = ir.IntegerType.get_signless(64)
     element, shape, count = full.element_type, ir.RankedTensorType(shard.type).shape, len(tiles.parts)
     group = ir.Attribute.parse(f"dense<{[list(range(count))]}> : tensor<1x{count}xi64>")
-    gathered = b.op(
+    gathered = b.make(
         "all_gather",
         [b.reshape(shard, [1, *shape])],
-        b.type([count, *shape], element),
+        b.tensor([count, *shape], element),
         {
             "all_gather_dim": ir.IntegerAttr.get(i64, 0),
             "replica_groups": group,
@@ -182,23 +153,11 @@ def _join(call: ir.Operation, ctx: PassContext) -> ir.Value:
     )
     order = [tiles.parts.index(at) for at in itertools.product(*map(range, tiles.counts))]
     if order != list(range(count)):
-        rows = [_row(b, gathered, device) for device in order]
-        joined = {"dimension": ir.IntegerAttr.get(i64, 0)}
-        gathered = b.op("concatenate", rows, b.type([len(order), *shape], element), joined)
+        rows = [b.slice(gathered, [device, *[0] * len(shape)], [device + 1, *shape]) for device in order]
+        gathered = b.concatenate(rows, 0)
     rank = full.rank
     split = b.reshape(gathered, [*tiles.counts, *shape])
     order = [d for axis in range(rank) for d in (axis, rank + axis)]
     sides = [n for axis in range(rank) for n in (tiles.counts[axis], shape[axis])]
-    turned = b.op("transpose", [split], b.type(sides, element), {"permutation": ir.DenseI64ArrayAttr.get(order)})
+    turned = b.make("transpose", [split], b.tensor(sides, element), {"permutation": ir.DenseI64ArrayAttr.get(order)})
     return b.reshape(turned, full.shape)
-
-
-def _row(b: _Builder, value: ir.Value, number: int) -> ir.Value:
-    kind = ir.RankedTensorType(value.type)
-    rest = list(kind.shape)[1:]
-    attributes: dict[str, ir.Attribute] = {
-        "start_indices": ir.DenseI64ArrayAttr.get([number, *[0] * len(rest)]),
-        "limit_indices": ir.DenseI64ArrayAttr.get([number + 1, *rest]),
-        "strides": ir.DenseI64ArrayAttr.get([1] * kind.rank),
-    }
-    return b.op("slice", [value], b.type([1, *rest], kind.element_type), attributes)
