@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import struct
 import tempfile
 import zipfile
@@ -21,7 +22,8 @@ _PADDING_ID = 0xD935  # extra field that archivers skip (Android's zipalign uses
 
 
 def save(path: str | os.PathLike[str], manifest: Mapping[str, Any], files: Mapping[str, object]) -> None:
-    """Writes an artifact to ``path``, whole or not at all (a temporary file beside it is renamed).
+    """Writes an artifact to ``path``, whole or not at all (a temporary file beside it is renamed; a device or pipe is
+    written to).
 
     ``files``: name → bytes, buffer or NumPy array, at least those that the manifest names.
     Raises ``InputError`` naming the path when it cannot be written (nothing is left there), ``ValueError`` when a file
@@ -32,6 +34,15 @@ def save(path: str | os.PathLike[str], manifest: Mapping[str, Any], files: Mappi
     folder = os.path.dirname(name)
     if os.path.isdir(name):
         raise InputError(f"cannot write the artifact '{name}': it is a directory")
+    if os.path.exists(name) and not os.path.isfile(name):  # /dev/null, a pipe: not to be replaced by a file
+        try:
+            with tempfile.TemporaryFile() as whole, open(name, "wb") as special:
+                _write(whole, manifest, files)
+                whole.seek(0)
+                shutil.copyfileobj(whole, special)
+        except OSError as error:
+            raise InputError(f"cannot write the artifact '{name}': {error.strerror}") from error
+        return
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=".kc-", suffix=".tmp", dir=folder)
     except OSError as error:

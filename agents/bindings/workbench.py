@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ DIFF_LINES = 2000
 def _check_path(path: str) -> None:
     if not path or "\0" in path:
         raise InputError("the path is empty" if not path else "the path holds a NUL character")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"cannot write to '{path}': it is no regular file")
 
 
 class Workbench(Walk):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: readings of originals that are kept
 _KEPT = 64
+#: characters of a message: names of a stranger's are quoted in it
+_TOLD = 8_000
 _readings: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
 
@@ -203,7 +205,7 @@ class _Trial:
             False,
             cast(Gate, found.gate),
             found.reason,
-            found.message,
+            found.message if len(found.message) <= _TOLD else f"{found.message[:_TOLD]} …",
             found.witness,
             found.op,
             self.errors,

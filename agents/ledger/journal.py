@@ -58,6 +58,7 @@ class Journal:
 
         An empty result when there is no file. Raises LedgerError when it cannot be read.
         """
+        self._check()
         try:
             with open(self.path, "rb") as file:
                 with contextlib.suppress(OSError):  # some network file systems have no locks; reading does no harm
@@ -133,6 +134,7 @@ class Journal:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[tuple[int, bool]]:
         """(descriptor of the file with an exclusive lock on it, whether it is new); no other writer is inside."""
+        self._check()
         while True:
             created = not os.path.exists(self.path)
             descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -144,6 +146,11 @@ class Journal:
                 return
             finally:
                 os.close(descriptor)
+
+    def _check(self) -> None:
+        """Raises LedgerError for what can be opened and is no file of lines: reading may have no end."""
+        if os.path.exists(self.path) and not os.path.isfile(self.path) and not os.path.isdir(self.path):
+            raise LedgerError(f"cannot use the ledger '{self.path}': it is no regular file")
 
     def _is(self, descriptor: int) -> bool:
         try:

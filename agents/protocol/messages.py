@@ -15,6 +15,9 @@ from kc.agents.protocol.json_form import VERSION, ProtocolError, all_finite, fro
 
 #: characters of a text in a proposal: whoever needs more has constants in it that belong into resources
 LONGEST = 16 << 20
+#: characters of the texts beside code, and of knobs, launch and parameters as JSON: messages and ledgers quote them
+SHORT = {"level": 100, "library": 100, "guard": 2_000, "assumes": 10_000, "rationale": 100_000}
+STRUCTURED = 1 << 20
 
 Kind = Literal["keep", "replace_ir", "schedule", "ptx", "cuda", "triton", "library", "stablehlo_out"]
 Gate = Literal[
@@ -125,10 +128,15 @@ class Proposal:
     version: int = VERSION
 
     def __post_init__(self) -> None:
-        for name in ("ir", "script", "source", "rationale"):
-            text = getattr(self, name)
-            if isinstance(text, str) and len(text) > LONGEST:
-                raise ProtocolError(f"has {len(text):,} characters; the most is {LONGEST:,}", name)
+        for name, most in {"ir": LONGEST, "script": LONGEST, "source": LONGEST, **SHORT}.items():
+            value = getattr(self, name)
+            length = sum(map(len, value)) + len(value) if isinstance(value, tuple) else len(value or "")
+            if length > most:
+                raise ProtocolError(f"has {length:,} characters; the most is {most:,}", name)
+        for name in ("knobs", "launch", "parameters"):
+            length = _length(getattr(self, name), STRUCTURED)
+            if length > STRUCTURED:
+                raise ProtocolError(f"is longer than {STRUCTURED:,} characters", name)
 
     def to_json(self) -> dict[str, Any]:
         """The message as JSON values, without fields that have their default."""
@@ -144,6 +152,20 @@ class Proposal:
         if needs and all(getattr(made, name) is None for name in needs):
             raise ProtocolError(f"a proposal of kind '{made.kind}' needs it", " or ".join(needs))
         return made
+
+
+def _length(value: Any, most: int) -> int:
+    """About the characters of a JSON value; counting ends beyond ``most``."""
+    total, rest = 0, [value]
+    while rest and total <= most:
+        item = rest.pop()
+        if isinstance(item, Mapping):
+            total += sum(map(len, map(str, item)))
+            rest += item.values()
+        elif isinstance(item, (list, tuple)):
+            rest += item
+        total += len(item) if isinstance(item, str) else 4
+    return total
 
 
 #: kind of a proposal -> fields of which it needs one

@@ -292,6 +292,9 @@ def test_what_a_killed_rewrite_left_goes_with_the_next(path: Path) -> None:
 def test_errors_of_the_file_system_name_the_ledger(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match=r"cannot read the ledger .*: Is a directory"):
         Ledger(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LedgerError, match=r"pipe': it is no regular file"):
+        Ledger(tmp_path / "pipe")
     ledger = Ledger(tmp_path / "nowhere" / "ledger.jsonl")
     with pytest.raises(LedgerError, match=r"cannot write the ledger .*nowhere.*No such file"):
         ledger.record(observation(), Someone(), PROPOSAL, GOOD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
+LONG = "x" * 1_500_000
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
@@ -62,12 +64,41 @@ def test_a_pipe_and_a_big_file(tmp_path, monkeypatch):
         walk._check_source(str(tmp_path / "big"))
 
 
-def test_paths_to_write_that_are_none(remote):
+def test_paths_to_write_that_are_none(remote, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
     remote.call("load", source=PROGRAM)
     for method in ("build", "save_ledger"):
         for path in ("", "a\0b"):
             with pytest.raises(InputError, match="the path"):
                 remote.call(method, path=path)
+        with pytest.raises(InputError, match=r"cannot write to '.*': it is no regular file"):
+            remote.call(method, path=str(tmp_path / "pipe"))
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        {"kind": "library", "library": LONG},
+        {"kind": "replace_ir", "ir": PROGRAM, "assumes": [LONG]},
+        {"kind": "replace_ir", "ir": PROGRAM, "guard": LONG},
+        {"kind": "replace_ir", "ir": PROGRAM, "rationale": LONG},
+        {"kind": "replace_ir", "ir": PROGRAM, "level": LONG},
+        {"kind": "schedule", "knobs": {LONG: 1}},
+        {"kind": "replace_ir", "ir": LONG},
+    ],
+    ids=lambda p: " ".join(p),
+)
+def test_answers_to_long_texts_are_short(remote, proposal):
+    """And nothing of them stays in what the server shows from then on."""
+    remote.call("load", source=PROGRAM)
+    try:
+        answer = remote.call("propose", region="main", proposal=proposal)
+        assert not answer["accepted"]
+    except InputError as error:
+        answer = str(error)
+    assert len(json.dumps(answer)) < 20_000
+    assert len(json.dumps(remote.call("status"))) < 20_000
 
 
 def test_closing_ends_it_for_good():

@@ -168,3 +168,19 @@ def test_published_files_are_fresh() -> None:
 def test_a_text_beyond_all_measure_is_refused() -> None:
     with pytest.raises(ProtocolError, match=r"ir: has 16,777,217 characters; the most is 16,777,216"):
         Proposal("replace_ir", ir="x" * (protocol.LONGEST + 1))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"guard": "M" * 3000}, "guard: has 3,000 characters; the most is 2,000"),
+        ({"assumes": ["nnan"] * 3000}, "assumes: has 15,000 characters"),
+        ({"library": "x" * 101}, "library: has 101"),
+        ({"rationale": "y" * 100_001}, "rationale: has 100,001"),
+        ({"parameters": {"a": [{"b": "z" * (1 << 20)}]}}, "parameters: is longer than 1,048,576"),
+        ({"knobs": {str(n): n for n in range(200_000)}}, "knobs: is longer than"),
+    ],
+)
+def test_texts_that_messages_quote_are_short(fields: dict, said: str) -> None:
+    with pytest.raises(ProtocolError, match=said):
+        Proposal.from_json({"kind": "library", "library": "blas", **fields})

@@ -206,3 +206,26 @@ def test_program_keeps_the_file_mapped(saved: Path) -> None:
     saved.unlink()
     assert isinstance(program, Program)
     np.testing.assert_array_equal(program(np.zeros(300, np.float32))[0], WEIGHTS)
+
+
+def test_what_is_no_regular_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """As root, ``-o /dev/null`` would else leave a file in the place of the device."""
+    import stat
+    import threading
+
+    from kc import artifact
+    from kc.tools.commands import _common
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    artifact.save(tmp_path / "file.kca", {"objects": []}, {"a": b"data"})
+    for write, wanted in (
+        (lambda: artifact.save(pipe, {"objects": []}, {"a": b"data"}), (tmp_path / "file.kca").read_bytes()),
+        (lambda: _common.write(str(pipe), "text"), b"text"),
+    ):
+        got: list[bytes] = []
+        reader = threading.Thread(target=lambda got=got: got.append(pipe.read_bytes()))
+        reader.start()
+        write()
+        reader.join(10)
+        assert got == [wanted] and stat.S_ISFIFO(pipe.stat().st_mode)

@@ -102,6 +102,10 @@ def write(path: str, data: bytes | str) -> None:
         return
     target = Path(path)
     try:
+        if target.exists() and not target.is_file() and not target.is_dir():  # /dev/null, a pipe: not to be replaced
+            with open(target, "wb") as special:
+                special.write(raw)
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
