@@ -142,6 +142,13 @@ class Frame:
                 found.append(buffer.get())
         return tuple(found)
 
+    def refill(self) -> None:
+        """Make the buffers what they were before the first call."""
+        for position, buffer in self.buffers():
+            buffer.raw[:] = buffer.poison
+            if self.signature.roles[position] != "out":
+                buffer.put(self.given.arguments[position])
+
     def areas(self) -> list[tuple[int, tuple[int, ...], tuple[int, ...]] | None]:
         """Where each of ``results`` lies: address, shape, strides in bytes; None of a scalar that was returned."""
         found: list[tuple[int, tuple[int, ...], tuple[int, ...]] | None] = []

@@ -64,6 +64,7 @@ def load() -> ctypes.CDLL:
         ("kc_checked_argument", (i64, u64, i64, i32, i32, pointer), None),
         ("kc_checked_findings", (pointer, i64), i64),
         ("kc_checked_trace", (i64,), None),
+        ("kc_checked_patch", (i64, i64, i32, i32, pointer, u64), None),
         ("kc_checked_events", (pointer,), i64),
         ("kc_checked_writer", (u64,), i64),
         ("kc_checked_machine", (pointer,), None),

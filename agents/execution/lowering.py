@@ -75,7 +75,8 @@ def lower(
     _prepare(module)
     loops = _PARALLEL if (instrument and not trace) or order != "forward" else _LOOPS
     steps = {"linalg": [_BUFFERIZE, "kc-bind-impls", loops], "loops": ["kc-bind-impls", loops], "llvm": []}[level]
-    if trace:
+    if trace:  # lowering drops what nobody uses: no use without need
+        steps = steps if level != "loops" or _whole(module) else steps[:1]
         steps += [_TRACE, _INSTRUMENT_POINTERS if level == "llvm" else _INSTRUMENT]
     elif instrument and level == "llvm":
         steps = [_INSTRUMENT_POINTERS]
@@ -110,6 +111,13 @@ def lower(
 
 _ROUNDINGS = ("arith.extf", "arith.truncf")
 _FLAGGED = "kc.flagged"
+
+
+def _whole(module: ir.Module) -> bool:
+    """Whether ops stand in a module that are loops, or parts of addresses, of their own."""
+    from kc.rewrite import walk_ops
+
+    return any(op.name.startswith(("linalg.", "affine.", "scf.forall", "tensor.")) for op in walk_ops(module))
 
 
 def _masked(module: ir.Module) -> bool:

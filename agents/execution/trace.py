@@ -46,6 +46,29 @@ class Node:
         return "store" in self.op or self.op.endswith(("write", "scatter"))
 
 
+#: what a patched node may compute (trace.cpp); ``first`` is the first operand as it is
+CODES = (
+    "first", "add", "sub", "mul", "div", "max", "min", "less", "less-equal", "equal", "not-equal", "select",
+    "negate", "abs", "sqrt", "rsqrt", "exp", "log", "tanh",
+    "and", "or", "xor", "shift-left", "shift-right", "remainder",
+)  # fmt: skip
+SIGNED, NEGATED = 1 << 9, 1 << 10
+#: in ``Patch.operands``: the constant; from there on the last values of nodes
+CONSTANT = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Patch:
+    """What a node computes instead. ``operands``: which of its own it takes (0, 1, 2), ``CONSTANT``, 4 + a node."""
+
+    node: int
+    code: str
+    operands: tuple[int, int, int] = (0, 1, 2)
+    flags: int = 0
+    #: bits of the constant
+    constant: int = 0
+
+
 @dataclasses.dataclass
 class Run:
     """One call. ``nodes``, ``bits``: of each event the node and the value's bits; -1 for events without a node.
@@ -85,6 +108,8 @@ class Traced:
         self.returned: list[list[int]] = told["returned"]
         self._site_nodes = np.array([site.get("node", -1) for site in sites] or [-1], np.int32)
         self._watch = Watch(self.library, sites, checks.findings)
+        #: of calls that are made again and again
+        self._frames: dict[int, tuple[Frame, Any]] = {}
         check_symbols(module)
         ctypes.CDLL("libm.so.6", ctypes.RTLD_GLOBAL)
         try:
@@ -117,6 +142,27 @@ class Traced:
         nodes = np.where(value, events["id"], self._site_nodes[np.where(value, 0, ~events["id"])])
         outcome = Outcome(results=results, **found)
         return Run(outcome, nodes, events["bits"], events["link"], value, writers, count >= MOST)
+
+    def patched(self, call: Call, patch: Patch, seconds: float) -> tuple[np.ndarray, ...] | None:
+        """Results of a call in which one node computes something else; None where it does not end well in time."""
+        made = self._frames.get(id(call))
+        if made is None:
+            frame = Frame(self.signature, call, self.checks)
+            made = frame, frame.expanded() if self.level == "llvm" else frame.pointers()
+            self._frames[id(call)] = made
+        frame, pointers = made
+        frame.refill()
+        report = library.Report()
+        self.library.kc_checked_begin(call.poison, 0, self.checks.allocation)
+        self._watch.begin(frame)
+        operands = (ctypes.c_int32 * 3)(*patch.operands)
+        code = CODES.index(patch.code)
+        self.library.kc_checked_patch(patch.node, len(self.nodes), code, patch.flags, operands, patch.constant)
+        self.library.kc_checked_call(self._entry, pointers, seconds, ctypes.byref(report))
+        self.library.kc_checked_patch(-1, 0, 0, 0, operands, 0)
+        results = frame.results() if report.code == library.ENDED else None
+        self.library.kc_checked_heap((ctypes.c_int64 * 4)())
+        return results
 
     def _writers(self, area: tuple[int, tuple[int, ...], tuple[int, ...]] | None) -> np.ndarray | None:
         if area is None:

@@ -11,8 +11,10 @@
 // CHECK: %[[W:.*]] = arith.extui %[[B]] : i32 to i64
 // CHECK: call @kc_shadow_value(%{{.*}}, %[[W]])
 // CHECK: arith.addf {{.*}} {kc.node = 1 : i64}
-// CHECK: call @kc_shadow_value
-// CHECK: memref.store {{.*}} {kc.node = 2 : i64}
+// CHECK: %[[C:.*]] = call @kc_shadow_choose
+// CHECK: %[[T:.*]] = arith.trunci %[[C]] : i64 to i32
+// CHECK: %[[S:.*]] = arith.bitcast %[[T]] : i32 to f32
+// CHECK: memref.store %[[S]], {{.*}} {kc.node = 2 : i64}
 func.func @straight(%m: memref<?xf32>, %i: index) {
   %v = memref.load %m[%i] : memref<?xf32>
   %s = arith.addf %v, %v : f32
@@ -31,7 +33,7 @@ func.func @straight(%m: memref<?xf32>, %i: index) {
 // CHECK: arith.index_cast %[[I]] : index to i64
 // CHECK: func.call @kc_shadow_value
 // CHECK: arith.mulf
-// CHECK: func.call @kc_shadow_value
+// CHECK: func.call @kc_shadow_choose
 func.func @main(%n: index, %x: f32) -> f32 {
   %start = arith.negf %x : f32
   %c0 = arith.constant 0 : index
@@ -49,9 +51,11 @@ func.func @main(%n: index, %x: f32) -> f32 {
 // CHECK-LABEL: func.func @lanes
 // CHECK: arith.addf {{.*}} : vector<2xf32>
 // CHECK: vector.extract {{.*}}[0]
-// CHECK: call @kc_shadow_value
+// CHECK: call @kc_shadow_choose
+// CHECK: vector.insert {{.*}}[0]
 // CHECK: vector.extract {{.*}}[1]
-// CHECK: call @kc_shadow_value
+// CHECK: call @kc_shadow_choose
+// CHECK: vector.insert {{.*}}[1]
 func.func @lanes(%v: vector<2xf32>) -> vector<2xf32> {
   %s = arith.addf %v, %v : vector<2xf32>
   return %s : vector<2xf32>

@@ -68,7 +68,15 @@ void on_time(int, siginfo_t *, void *) {
   kc::leave(2, "");
 }
 
+// Where the stack of this thread lies, asked only when the thread changes: for the first thread of a
+// process the answer takes a reading of all its mappings.
 void find_stack() {
+  static bool known = false;
+  static pthread_t thread;
+  if (known && pthread_equal(thread, pthread_self()))
+    return;
+  known = true;
+  thread = pthread_self();
   pthread_attr_t attributes;
   void *low = nullptr;
   size_t size = 0;

@@ -158,11 +158,13 @@ uint32_t new_node(uint32_t parent, uint32_t instance, bool by_all) {
 // wrote.
 void touch(Mode mode, int32_t site, uintptr_t base, int64_t from_base, int64_t size, bool moving = false) {
   kc::Block *block = kc::find(base);
+  int64_t offset = block ? static_cast<int64_t>(base - block->start) + from_base : -1;
+  if (kc::patching() && (offset < 0 || size > block->size - offset || (mode != Mode::read && block->read_only)))
+    kc::leave(4, "a patched run touches a wrong place");
   if (!block) {
     tell(Sort::bounds, site, nullptr, from_base, size);
     return;
   }
-  int64_t offset = static_cast<int64_t>(base - block->start) + from_base;
   if (offset < 0 || size > block->size - offset) {
     tell(Sort::bounds, site, block, offset, size);
     return;

@@ -9,6 +9,8 @@ namespace kc {
 
 // Whether events are recorded.
 bool tracing();
+// Whether a node computes something else than the code says: then an access to a wrong place ends the call.
+bool patching();
 // Forgets the events of the last call.
 void reset_trace();
 // An access of `size` bytes at `offset` of a block, `element` bytes each; what reads and writes is told of once.

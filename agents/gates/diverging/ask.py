@@ -15,8 +15,8 @@ from kc.errors import KcError
 if TYPE_CHECKING:
     from kc.agents.gates.differential import Failure, Tester
 
-#: elements that the arguments of an ordinary call should have, and that a call may have at all
-_FEW, _MOST = 16, 1 << 13
+#: elements that the arguments of an ordinary call should have; that the call that was found first may have, and any
+_FEW, _SMALL, _MOST = 16, 1 << 9, 1 << 13
 #: ordinary calls beside the counter-example
 _ORDINARY = 2
 #: CPU seconds of the whole search
@@ -54,6 +54,8 @@ def find(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Di
 
     Whatever goes wrong on the way is no word about the proposal.
     """
+    if tester.sides.proposal.level == "asm":  # machine code tells of nothing on its way
+        return None
     with contextlib.suppress(KcError, ValueError, ArithmeticError, LookupError):
         if failure.finding is not None:
             return _of_finding(failure.finding)
@@ -122,11 +124,11 @@ def _calls(planned: Planned, first: Planned, drawer: Drawer) -> list[Planned] | 
     if _elements(planned) > _MOST:
         return None
     sizes = ordinary(drawer.shapes, [], drawer.random)
-    fit = [s for s in sizes if _FEW <= drawer.shapes.elements(s) <= _MOST and 0 not in s.values()]
+    fit = [s for s in sizes if _FEW <= drawer.shapes.elements(s) <= _MOST and min(s.values(), default=2) > 1]
     chosen = sorted(fit or sizes[:1], key=drawer.shapes.elements)[:_ORDINARY] or [planned.sizes]
     chosen = [chosen[k % len(chosen)] for k in range(_ORDINARY)]
     made = [Planned(Call(drawer.arguments(s, "normal", integers="uniform")), s, "ordinary") for s in chosen]
-    kept = [first] if first is not planned and _elements(first) <= _MOST else []
+    kept = [first] if first is not planned and _elements(first) <= _SMALL else []
     return [*made, *kept, planned]
 
 

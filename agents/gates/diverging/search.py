@@ -10,18 +10,20 @@ the original's text does not have is more likely the one, and then the one that 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from kc.agents.gates.diverging.streams import LOOSE, PART, STRICT, Observed, Pool
 from kc.agents.gates.diverging.structure import Changes, Op
 
-#: new ops of a text up to which it is the original with a change, and not another program
-_FEW = 2
 #: what speaks for an op: its text is new and is given nothing new; all its operands are right; all but those that come
 #: round a loop from itself are; its text is new
 _ROOT, _CLEAN, _ROUND, _NEW = 8, 4, 3, 1
+
+
+#: asks for a node that is at fault for certain, among these, the likeliest first
+Mender = Callable[[Sequence[int]], "int | None"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +40,17 @@ class Found:
 class Search:
     """One search. ``call``: number of the call that shows the difference."""
 
-    def __init__(self, original: Observed, proposal: Observed, pool: Pool, changes: Changes | None, call: int):
+    def __init__(
+        self,
+        original: Observed,
+        proposal: Observed,
+        pool: Pool,
+        changes: Changes | None,
+        call: int,
+        mender: Mender | None = None,
+    ):
         self.original, self.proposal, self.pool, self.changes, self.call = original, proposal, pool, changes, call
+        self._mender = mender
         self._right: dict[tuple[int, str], bool] = {}
         self._next: dict[int, list[int]] = {}
         self._departures: dict[int, tuple[int, int]] = {}
@@ -47,22 +58,24 @@ class Search:
 
     def run(self, starts: Sequence[int]) -> Found | None:
         """The op that the wrong element goes back to; ``starts``: the nodes that produced it."""
-        few = self.changes is not None and len(self.changes.roots) <= _FEW
+        few = self.changes is not None and self.changes.small
         if few and len(changed := self._changed(starts)) == 1:  # all else is the original's
             return self._at(changed[0])
         order = (STRICT, LOOSE, PART) if few else (PART, LOOSE, STRICT)
-        first: int | None = None
+        ranked: list[list[int]] = []
         for likeness in order:
-            candidates = self._candidates(starts, likeness)
-            if not candidates:
-                continue
-            best = min(candidates, key=lambda n: (-candidates[n], self._departure(n), n))
-            if not few or candidates[best] >= _ROOT:
-                return self._found(best)
-            first = best if first is None else first
-        if first is not None:
-            return self._found(first)
-        return self._unseen(starts)
+            found = self._candidates(starts, likeness)
+            ranked.append(sorted(found, key=lambda n: (-found[n], self._departure(n), n)))
+        if self._mender is not None:
+            nodes = dict.fromkeys([*(n for one in ranked for n in one), *self._reached(starts)])
+            mended = self._mender([n for n in nodes if not self._passes(n)])
+            if mended is not None:
+                return self._found(mended)
+        for one in ranked:
+            if one and (not few or self._text_score(one[0]) >= _ROOT):
+                return self._found(one[0])
+        best = next((one[0] for one in ranked if one), None)
+        return self._unseen(starts) if best is None else self._found(best)
 
     # ---- the walk
 
@@ -132,7 +145,11 @@ class Search:
         key = (node, likeness)
         if key not in self._right:
             stream = self.proposal.stream(node)
-            self._right[key] = not stream or self.pool.holds(stream, self.proposal.nodes[node].element, likeness)
+            known = self.proposal.nodes[node]
+            filled = likeness != STRICT and "load" in known.op and self.pool.constant(stream, known.element)
+            self._right[key] = (
+                not stream or filled or self.pool.holds(stream, self.proposal.nodes[node].element, likeness)
+            )
         return self._right[key]
 
     # ---- which of several
@@ -146,6 +163,8 @@ class Search:
             return 0
         inner = self.changes.innermost(op)
         roots = self.changes.roots
+        if not self.changes.small:  # another program: what is new in its text says little
+            return _NEW
         return _ROOT if inner in roots or op in roots or self.changes.constant(inner) in roots else _NEW
 
     def _departure(self, node: int) -> int:
@@ -189,19 +208,23 @@ class Search:
         """New ops of the text that the wrong element goes back to in any way; the only new one in any case."""
         if self.changes is None:
             return []
-        reached: set[int] = set()
-        pending = list(starts)
-        while pending:
-            node = pending.pop()
-            if node not in reached:
-                reached.add(node)
-                known = self.proposal.nodes[node]
-                pending += (*known.sources, *known.control, *self.proposal.writers(node, self.call))
-        ways = {op for n in reached if (op := self._text(n)) is not None}
+        ways = {op for n in self._reached(starts) if (op := self._text(n)) is not None}
         ways |= {self.changes.innermost(op) for op in ways}
         ways |= {self.changes.constant(op) for op in ways}
         found = [op for op in self.changes.roots if op in ways]
         return found or (self.changes.roots if len(self.changes.roots) == 1 else [])
+
+    def _reached(self, starts: Sequence[int]) -> list[int]:
+        """All nodes that the wrong element goes back to, nearer ones first."""
+        reached: dict[int, None] = {}
+        pending = list(starts)
+        while pending:
+            node = pending.pop(0)
+            if node not in reached:
+                reached[node] = None
+                known = self.proposal.nodes[node]
+                pending += (*known.sources, *known.control, *self.proposal.writers(node, self.call))
+        return list(reached)
 
     def _at(self, op: Op) -> Found:
         """An op of the text, and what happened there where it has a value of its own."""

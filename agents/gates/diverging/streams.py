@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kc.agents.execution.trace import Node, Run, values
+from kc.agents.execution.trace import Node, Run, Traced, values
 
 Array = np.ndarray[Any, Any]
 #: how alike: the same numbers in the same order; in any order and number of times; each among those of one op
@@ -21,10 +21,16 @@ _ROUNDING = {"f64": 1e-9, "f32": 2e-4, "f16": 2e-2, "bf16": 5e-2}
 
 
 class Observed:
-    """The runs of one module: of each node the numbers that it computed in each call."""
+    """The runs of one module: of each node the numbers that it computed in each call. ``traced``: the code that ran."""
 
-    def __init__(self, nodes: Sequence[Node], returned: Sequence[Sequence[int]], runs: Sequence[Run]):
-        self.nodes, self.returned, self.runs = list(nodes), returned, list(runs)
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        returned: Sequence[Sequence[int]],
+        runs: Sequence[Run],
+        traced: Traced | None = None,
+    ):
+        self.nodes, self.returned, self.runs, self.traced = list(nodes), returned, list(runs), traced
         #: of each call: node -> numbers, and node -> events at which it computed them
         self.values: list[dict[int, Array]] = []
         self.times: list[dict[int, Array]] = []
@@ -84,11 +90,21 @@ class _Stream:
 
 
 class Pool:
-    """The streams of the original, to be searched. ``rounded``: whether values that a rounding parts are the same."""
+    """The streams of the original, to be searched.
 
-    def __init__(self, streams: Sequence[tuple[list[Array], str]], rounded: bool, zero_sign: bool):
+    ``rounded``: whether values that a rounding parts are the same; ``constants``: of its text, by element type.
+    """
+
+    def __init__(
+        self,
+        streams: Sequence[tuple[list[Array], str]],
+        rounded: bool,
+        zero_sign: bool,
+        constants: Mapping[str, Collection[Any]] | None = None,
+    ):
         self.rounded, self.zero_sign = rounded, zero_sign
         self._streams = [self._made(parts, element) for parts, element in streams if parts]
+        self._constants = constants or {}
         self._tables: dict[str, dict[Any, list[_Stream]]] = {}
 
     def _made(self, parts: list[Array], element: str) -> _Stream:
@@ -111,6 +127,11 @@ class Pool:
             return True
         return likeness == PART and self._part(one)
 
+    def constant(self, parts: list[Array], element: str) -> bool:
+        """Whether these are one constant of the original, over and over."""
+        flat = np.unique(self._made(parts, element).flat) if parts else np.zeros(0)
+        return len(flat) == 1 and flat[0].item() in self._constants.get(element, ())
+
     def prefix(self, part: Array, element: str, call: int) -> int:
         """How many of the first numbers of one call some node of the original computed, in that order."""
         one = self._made([part], element)
@@ -120,8 +141,8 @@ class Pool:
             if other.kind != one.kind:
                 continue
             count = min(len(theirs), len(one.flat))
-            alike = _alike(one.flat[:count], theirs[:count], one.rounding)
-            most = max(most, count if alike.all() else int(np.argmin(alike)))
+            equal = alike(one.flat[:count], theirs[:count], one.rounding)
+            most = max(most, count if equal.all() else int(np.argmin(equal)))
         return most
 
     def _table(self, name: str, how: Any) -> dict[Any, list[_Stream]]:
@@ -136,7 +157,7 @@ class Pool:
     def _same(self, one: _Stream, name: str, how: Any) -> bool:
         made = one.changed(how)
         others = self._table(name, how).get((made.kind, made.lengths), ())
-        return any(bool(_alike(made.flat, other.flat, made.rounding).all()) for other in others)
+        return any(bool(alike(made.flat, other.flat, made.rounding).all()) for other in others)
 
     def _part(self, one: _Stream) -> bool:
         mine = one.changed(np.unique)
@@ -149,7 +170,8 @@ class Pool:
         return False
 
 
-def _alike(one: Array, other: Array, rounding: float) -> Array:
+def alike(one: Array, other: Array, rounding: float) -> Array:
+    """Where numbers are the same, up to ``rounding`` of each and a hundredth of it of the largest; NaN is NaN."""
     if one.dtype.kind != "f":
         return np.asarray(one == other)
     with np.errstate(all="ignore"):
@@ -175,5 +197,5 @@ def _among(some: Array, all_: Array, rounding: float) -> bool:
             return not some.size
         at = np.clip(np.searchsorted(all_, some), 1 if all_.size > 1 else 0, all_.size - 1)
         near = [all_[at], all_[np.clip(at - 1, 0, None)]]
-        return bool((_alike(some, near[0], rounding) | _alike(some, near[1], rounding)).all())
+        return bool((alike(some, near[0], rounding) | alike(some, near[1], rounding)).all())
     return bool(np.isin(some, all_).all())

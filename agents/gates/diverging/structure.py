@@ -7,12 +7,17 @@ text play no part. It says nothing of what an op computes; it tells which of sev
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from kc.agents.gates.case import FUNCTIONS, symbol
 
 if TYPE_CHECKING:
     from kc.bindings import ir
+
+
+#: new ops, and ops of another kind, up to which a text is the original with a change
+_FEW = 2
 
 
 @dataclasses.dataclass(eq=False)
@@ -27,8 +32,10 @@ class Op:
     #: the ops inside, and those that define its operands (None: an argument)
     children: list[Op]
     makers: list[Op | None]
-    #: the name, attributes and types alone
+    #: its name, attributes and types alone
     kind: int = 0
+    #: its name alone, and of a constant its value
+    own: int = 0
 
     @property
     def constant(self) -> bool:
@@ -70,6 +77,7 @@ class Text:
             [],
             [self._makers.get(value) for value in op.operands],
             hash((op.name, attributes, types)),
+            hash((op.name, attributes) if op.name.endswith(".constant") else op.name),
         )
         self.ops.append(found)
         # a block's arguments are known by the op around it and what that is given
@@ -93,11 +101,16 @@ class Text:
 
 @dataclasses.dataclass
 class Changes:
-    """A proposal's text beside the original's. ``roots``: new ops that are given nothing new, innermost, in order."""
+    """A proposal's text beside the original's.
+
+    ``roots``: new ops that are given nothing new, innermost, in order; ``small``: whether next to nothing is different,
+    so that the proposal is not another program.
+    """
 
     original: Text
     proposal: Text
     roots: list[Op]
+    small: bool
 
     @classmethod
     def of(cls, original: Text, proposal: Text) -> Changes:
@@ -110,7 +123,9 @@ class Changes:
                 continue
             if all(value in original.values for value in op.operands):
                 roots.append(op)
-        return cls(original, proposal, roots)
+        before, after = (Counter(op.own for op in text.ops) for text in (original, proposal))
+        changed = max((after - before).total(), (before - after).total())
+        return cls(original, proposal, roots, len(roots) <= _FEW and changed <= _FEW)
 
     def new(self, op: Op) -> bool:
         """Whether the original has no such op."""

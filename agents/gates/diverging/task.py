@@ -10,8 +10,9 @@ import numpy as np
 
 from kc.agents.execution.calls import Call, Checks
 from kc.agents.execution.errors import ExecutionError
-from kc.agents.execution.trace import Traced
-from kc.agents.gates.diverging.search import Found, Search
+from kc.agents.execution.trace import Traced, values
+from kc.agents.gates.diverging.repair import Repair, constants_of
+from kc.agents.gates.diverging.search import Found, Mender, Search
 from kc.agents.gates.diverging.streams import Observed, Pool
 from kc.agents.gates.diverging.structure import Changes, Op, Text
 from kc.errors import KcError
@@ -19,6 +20,8 @@ from kc.errors import KcError
 if TYPE_CHECKING:
     from kc.bindings import ir
 
+#: difference of results that counts as rounding, where rounding is free
+_ROUNDED = 1e-4
 #: characters of an op's line that are shown
 _SHOWN = 160
 
@@ -50,9 +53,14 @@ def _find(
         return None
     streams = [(theirs.stream(node), theirs.nodes[node].element) for node in range(len(theirs.nodes))]
     streams += [_given([call.arguments[k] for call in original.calls]) for k in range(len(original.calls[0].arguments))]
-    pool = Pool(streams, rounded, zero_sign)
+    constants = {
+        element: values(np.array(bits, np.uint64), element).tolist()
+        for element, bits in constants_of(theirs.nodes).items()
+    }
+    pool = Pool(streams, rounded, zero_sign, constants)
     call = len(proposal.calls) - 1
-    found = Search(theirs, mine, pool, changes, call).run(starts(mine, call, result, index))
+    mender = _mender(theirs, mine, proposal, rounded)
+    found = Search(theirs, mine, pool, changes, call, mender).run(starts(mine, call, result, index))
     return None if found is None else told(found, mine, call, proposal.text.splitlines())
 
 
@@ -78,7 +86,21 @@ def observe(side: Side) -> Observed:
         run_phases(module, [*stablehlo.PHASES, linalg.CLEAN_UP])
         level = "linalg"
     traced = Traced(module, level, side.checks, signature)
-    return Observed(traced.nodes, traced.returned, [traced.call(call) for call in side.calls])
+    return Observed(traced.nodes, traced.returned, [traced.call(call) for call in side.calls], traced)
+
+
+def _mender(theirs: Observed, mine: Observed, proposal: Side, rounded: bool) -> Mender | None:
+    wants = [run.outcome.results for run in theirs.runs]
+    if mine.traced is None or not all(wants):
+        return None
+    rounding = _ROUNDED if rounded else 0.0
+    repair = Repair(mine.traced, proposal.calls, wants, rounding, constants_of(theirs.nodes))
+
+    def mend(nodes: Sequence[int]) -> int | None:
+        patch = repair.find(nodes)
+        return None if patch is None else patch.node
+
+    return mend
 
 
 def _given(arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], str]:
@@ -109,7 +131,8 @@ def starts(seen: Observed, call: int, result: int, index: tuple[int, ...]) -> li
     if event >= 0 and run.nodes[event] >= 0:
         return [int(run.nodes[event])]
     # nobody wrote it: whoever wrote other elements left it out
-    return sorted({int(run.nodes[e]) for e in np.unique(writers[writers >= 0]) if run.nodes[e] >= 0})
+    others = {int(run.nodes[e]) for e in np.unique(writers[writers >= 0]) if run.nodes[e] >= 0}
+    return sorted(others) or [number for number, node in enumerate(seen.nodes) if node.stores]
 
 
 def told(found: Found, seen: Observed, call: int, lines: Sequence[str]) -> tuple[str, int, int, str, str] | None:
