@@ -90,9 +90,11 @@ class Builder:
             width = element.width
             signed = number - (1 << width) if number >= 1 << (width - 1) and width > 1 else number
             attr: ir.Attribute = ir.IntegerAttr.get(element, int(number if element.is_unsigned else signed))
-        elif isinstance(element, ir.ComplexType):  # of which the bindings make no attribute
-            value = ir.Attribute.parse(f"dense<({float(number)!r}, 0.0)> : {type_}")
-            return self.make("constant", [], type_, {"value": value})
+        elif isinstance(element, ir.ComplexType):  # of which the bindings have no attribute
+            value = f"dense<({float(number)!r}, 0.0)> : {type_}"
+            made = ir.Operation.parse(f'"stablehlo.constant"() {{value = {value}}} : () -> {type_}')
+            self.ip.insert(made)
+            return made.results[0]
         else:
             attr = ir.FloatAttr.get(element, float(number), loc=self.location)
         return self.make("constant", [], type_, {"value": ir.DenseElementsAttr.get_splat(type_, attr)})

@@ -56,3 +56,23 @@ def test_a_short_sum_rounds_in_order():
 def test_differences_keep_their_order():
     (actual,) = kc.compile(cumulative((4,), 0, False, "2.0", "subtract"))(np.array([0, 1, 2, 3], np.float32))
     np.testing.assert_array_equal(actual, [2 - 2 - 2 - 2 - 0, 2 - 2 - 2 - 0 - 1, 2 - 2 - 0 - 1 - 2, 2 - 0 - 1 - 2 - 3])
+
+
+@pytest.mark.parametrize("reverse", ["", ", is_reverse = true"])
+@pytest.mark.parametrize(("kind", "dtype"), [("f32", np.float32), ("i1", np.bool_), ("complex<f32>", np.complex64)])
+def test_scans_of_every_kind_of_number(kind: str, dtype: type, reverse: str) -> None:
+    (rows, last) = kc.compile(f"""
+func.func @main(%x: tensor<2x5x{kind}>, %i: tensor<2x{kind}>) -> (tensor<2x5x{kind}>, tensor<2x{kind}>) {{
+  %0:2 = "chlo.scan"(%x, %i) <{{dimension = 1 : i64, operandSegmentSizes = array<i32: 1, 1>,
+      resultSegmentSizes = array<i32: 1, 1>{reverse}}}> ({{
+  ^bb0(%a: tensor<2x{kind}>, %c: tensor<2x{kind}>):
+    %s = stablehlo.add %c, %a : tensor<2x{kind}>
+    stablehlo.return %s, %s : tensor<2x{kind}>, tensor<2x{kind}>
+  }}) : (tensor<2x5x{kind}>, tensor<2x{kind}>) -> (tensor<2x5x{kind}>, tensor<2x{kind}>)
+  return %0#0, %0#1 : tensor<2x5x{kind}>, tensor<2x{kind}>
+}}""")(x := np.array([[0, 2, 0, 4, 1], [0, 0, 3, 1, 0]]).astype(dtype), start := np.array([0, 1]).astype(dtype))
+    way = -1 if reverse else 1
+    add = np.logical_or if dtype is np.bool_ else np.add
+    want = add.accumulate(np.concatenate([start[:, None], x[:, ::way]], 1), axis=1)[:, 1:]
+    np.testing.assert_array_equal(rows, want[:, ::way])
+    np.testing.assert_array_equal(last, want[:, -1])
