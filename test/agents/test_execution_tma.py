@@ -160,3 +160,23 @@ def test_loops_without_an_op_end_in_time(loop):
     }}"""
     (outcome,) = run(text, "gpu", [Call((np.zeros(4, np.float32),))], checks=Checks(seconds=0.2))
     assert outcome.fault is not None and outcome.fault.kind == "time"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    ["{llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}", ", nvvm.grid_constant",
+     "llvm.align = 64 : i64, "],
+)
+def test_tensor_maps_are_passed_by_value(gone):
+    assert "only from an argument of the kernel" in told(emulate(edited(gone, "", "tma_swizzle"))[0])
+
+
+def test_host_memory_is_out_of_reach():
+    text = edited("args(%mx : !llvm.ptr, %xp : !llvm.ptr,", "args(%mx : !llvm.ptr, %dims : !llvm.ptr,", "tma_swizzle")
+    read = "%x0 = llvm.load %x {alignment = 8 : i64} : !llvm.ptr<1> -> i64\n    scf.for %i = %c0"
+    assert "which is the host's" in told(emulate(text.replace("scf.for %i = %c0", read))[0])
+
+
+def test_more_registers_than_there_are():
+    text = re.sub(r"nvvm\.setmaxregister decrease 24\n", "\n", product(64, 576, 64))
+    assert "registers are asked for" in told(emulate(text)[0])

@@ -7,6 +7,7 @@ import numpy as np
 
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.groups import WARP, block_of, divergent, members
+from kc.agents.execution.grid.machine import Stopped
 from kc.agents.execution.grid.nodes import Node
 from kc.agents.execution.grid.registry import control, op
 from kc.agents.execution.grid.types import GLOBAL, SHARED
@@ -14,6 +15,7 @@ from kc.agents.execution.grid.warp import NeedWarps, Steps, Warp
 
 Array = np.ndarray
 _ALL = (SHARED, GLOBAL)
+_REGISTERS = 65536
 
 
 @control("gpu.barrier", "nvvm.barrier", "nvvm.barrier0", "rocdl.barrier")
@@ -29,6 +31,7 @@ def _barrier(warp: Warp, node: Node, mask: Array) -> Steps:
         which, count = node.groups()
         key = int(warp.env[which[0]].max()) if which else 0
         wanted = int(warp.env[count[0]].max()) if count else None
+        _named(node, key, wanted)
     partial = wanted is not None and wanted < block_of(warp).grid.threads_per_block
     if partial and warp.whole and len(warp.threads) > WARP:
         raise NeedWarps
@@ -36,6 +39,12 @@ def _barrier(warp: Warp, node: Node, mask: Array) -> Steps:
         return []  # it would wait forever; the finding says so
     yield ("barrier", key, wanted if partial else None, _spaces(node), int(mask.sum()))
     return []
+
+
+def _named(node: Node, key: int, wanted: int | None) -> None:
+    if not 0 <= key < 16 or (wanted is not None and (wanted <= 0 or wanted % WARP)):
+        raise Stopped("barrier", f"{node.name} at {node.place} of number {key} for {wanted} threads: numbers 0 to 15, "
+                      f"multiples of {WARP} threads")
 
 
 def _spaces(node: Node) -> tuple[str, ...]:
@@ -53,9 +62,10 @@ def _arrive(warp: Warp, node: Node, mask: Array) -> Steps:
     if warp.whole and len(warp.threads) > WARP:
         raise NeedWarps
     which, count = node.operands[:-1], node.operands[-1:]
-    key = int(warp.env[which[0]].max()) if which else 0
+    key, wanted = int(warp.env[which[0]].max()) if which else 0, int(warp.env[count[0]].max())
+    _named(node, key, wanted)
     divergent(warp, node, mask, "barrier")
-    yield ("arrive", key, int(warp.env[count[0]].max()), _ALL, int(mask.sum()), mask.copy())
+    yield ("arrive", key, wanted, _ALL, int(mask.sum()), mask.copy())
     return []
 
 
@@ -96,7 +106,25 @@ def _fence_proxy(warp: Warp, node: Node, values: list[Any], mask: Array) -> tupl
     return ()
 
 
-@op("nvvm.setmaxregister", "nvvm.prefetch", "memref.prefetch",
+@op("nvvm.setmaxregister")
+def _registers(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
+    """A warpgroup takes registers or gives them back; one that takes waits until enough were given back."""
+    block = block_of(warp, node)
+    divergent(warp, node, mask, node.name)
+    threads, count = block.grid.threads_per_block, int(node.attributes["regCount"])
+    groups = -(-threads // (4 * WARP))
+    at_first = min(_REGISTERS // threads // 8 * 8, 255)
+    for group in np.unique(warp.threads[mask] // (4 * WARP)):
+        block.registers[int(group)] = count
+    total = 4 * WARP * sum(block.registers.get(group, at_first) for group in range(groups))
+    if total > _REGISTERS:
+        block.short = (warp.who, node.place, total)
+    else:
+        block.short = None
+    return ()
+
+
+@op("nvvm.prefetch", "memref.prefetch",
     "llvm.intr.assume", "nvvm.breakpoint", "gpu.wait")
 def _nothing(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
     if node.results:

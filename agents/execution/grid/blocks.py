@@ -80,6 +80,9 @@ class BlockState:
         #: of each warpgroup: its products under way (see ``warpgroups``); of each thread: its bulk copies out
         self.products: dict[int, Any] = {}
         self.outgoing: dict[int, Any] = {}
+        #: registers of a thread of each warpgroup that asked for some; who asked last for more than there are
+        self.registers: dict[int, int] = {}
+        self.short: tuple[Who, str, int] | None = None
         self._shared: dict[str, Region] = {}
         self._window = 0
         #: accesses of other blocks of the cluster; what the threads knew when they ended
@@ -168,6 +171,10 @@ class BlockState:
 
     def end(self) -> None:
         """Tell of visits that the block may have ended before, and give back what was its."""
+        if self.short is not None:
+            who, place, total = self.short
+            who.tell(who.findings, "divergence", "barrier", "registers", 0, 0, 0,
+                     f"(nvvm.setmaxregister at {place}) waits forever: {total} registers are asked for in all")
         for who, lane, region, thread, clock in self._visits:
             if self._last is not None and self._last[thread] < clock:
                 who.tell(who.findings, "races", "race", region.name, 0, 0, lane,

@@ -281,6 +281,18 @@ def _wait(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
     return ()
 
 
-@op("nvvm.cp.async.bulk.prefetch", "nvvm.cp.async.bulk.tensor.prefetch")
+@op("nvvm.cp.async.bulk.tensor.prefetch")
+def _prefetch_tensor(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
+    for lane in np.flatnonzero(mask):
+        tensor_maps.read(warp, node, int(warp.spread(values[0])[lane]))
+    return ()
+
+
+@op("nvvm.cp.async.bulk.prefetch")
 def _prefetch(warp: Warp, node: Node, values: list[Any], mask: Array) -> tuple[()]:
+    source, size = (warp.spread(value) for value in values[:2])
+    for lane in np.flatnonzero(mask):
+        _aligned(warp, int(lane), int(source[lane]), CHUNK, "a global address")
+        count = _size(warp, int(lane), int(size[lane]))
+        warp.memory.moving(warp.who, source[lane : lane + 1], count, np.ones(1, np.bool_))  # tells of bytes outside
     return ()

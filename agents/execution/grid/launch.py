@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.blocks import MOST_SHARED, Launch
 from kc.agents.execution.grid.machine import Stopped
 from kc.agents.execution.grid.nodes import Block, Node
+from kc.agents.execution.grid.pointers import size_of
 from kc.agents.execution.grid.running import Running
+from kc.agents.execution.grid.types import LOCAL, type_of
 from kc.agents.execution.grid.warp import Warp
 
 if TYPE_CHECKING:
@@ -54,11 +57,33 @@ def launch(host: Warp, node: Node) -> None:
         raise Stopped("launch", f"the launch at {node.place} has {sizes[3:]} threads; the kernel says {most or exact} "
                       "(nvvm.maxntid or nvvm.reqntid)")
     kept = _claims(host, node, kernel, given)
+    passed: list[Region] = []
+    given = [_passed(host, kernel, number, value, passed) for number, value in enumerate(given)]
     try:
         _run(grid, kernel, given, blocks, host)
     finally:
+        for region in passed:
+            host.memory.forget(region)
         for region, read_only in kept:
             region.read_only = read_only
+
+
+def _passed(host: Warp, kernel: Node, number: int, value: Any, passed: list[Region]) -> Any:
+    """An argument as the kernel gets it: what is passed by value is a copy of the host's bytes. A tensor map may be
+    taken from one that is constant in the grid (others the compiler copies to the stack) and aligned."""
+    told = str([*kernel.attributes.get("arg_attrs", ()), *[""] * (number + 1)][number])
+    kind = re.search(r"llvm\.byval = (!llvm\.[^,}]*>)", told)
+    if kind is None:
+        return value
+    size = size_of(type_of(kind[1]))
+    raw, written = host.memory.moving(host.who, np.asarray(value[:1]), size, np.ones(1, np.bool_))
+    region = host.memory.allocate(size, f"argument {number} of @{kernel.symbol}", LOCAL)
+    region.data[:], region.written[:] = raw[0], written[0]
+    alignment = re.search(r"llvm\.align = (\d+)", told)
+    region.holds_maps = "nvvm.grid_constant" in told and alignment is not None and int(alignment[1]) % 64 == 0
+    region.read_only = True
+    passed.append(region)
+    return np.array([region.base])
 
 
 def _claims(host: Warp, node: Node, kernel: Node, given: list[Any]) -> list[tuple[Region, bool]]:

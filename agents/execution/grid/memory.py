@@ -28,6 +28,8 @@ class Region:
         self.written = np.zeros(size, np.bool_)
         self.valid: np.ndarray | None = None
         self.read_only = self.freed = False
+        #: memory of the host's stack; an argument of a kernel that tensor maps may be taken from
+        self.of_host = self.holds_maps = False
         self.track: Track | None = None
         #: the block whose shared memory it is, where other blocks may come by
         self.owner: BlockState | None = None
@@ -205,6 +207,9 @@ class Memory:
                 who.tell(self.findings, "bounds", "bounds", "no known buffer", int(addresses[lane]), size, lane,
                          f"{verb} {size} bytes at address {int(addresses[lane]):#x}, which is nobody's")
                 continue
+            if region.of_host and who.clocks is not None:
+                self._tell("bounds", "bounds", who, region, lanes, addresses[lanes] - region.base, size,
+                           np.ones(len(lanes), bool), verb, "which is the host's: a kernel cannot reach it")
             offsets = addresses[lanes] - region.base
             bad = (offsets < 0) | (offsets + size > region.size)
             if region.valid is not None:

@@ -116,6 +116,10 @@ def _numbers(host: Warp, address: int, count: int, size: int) -> list[int]:
 def read(warp: Warp, node: Node, address: int) -> TensorMap:
     """The tensor map at an address."""
     machine: Machine = warp.machine
+    region = warp.memory.region(address)
+    if region is None or not region.holds_maps:
+        raise Stopped("abort", f"{node.name} at {node.place} takes a tensor map from {region.name if region else '?'}: "
+                      "only from an argument of the kernel with llvm.byval, nvvm.grid_constant and llvm.align = 64")
     raw, written = warp.memory.moving(warp.who, np.array([address]), 128, np.ones(1, np.bool_))
     found = raw[0].tobytes()
     if not written[0, : len(_MAGIC) + 8].all() or not found.startswith(_MAGIC):

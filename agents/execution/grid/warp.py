@@ -116,6 +116,7 @@ class Warp:
         offsets = gap + step * np.arange(self.lanes)
         for offset in offsets:
             region.valid[offset : offset + size] = True
+        region.of_host = self.block is None
         if self.block is not None:
             self.block.regions.append(region)
         return region.base + offsets
