@@ -79,7 +79,7 @@ def task(
 def _outcomes(
     module: ir.Module, origin: ir.Module, given: parameters.Params, calls: Sequence[Sequence[Any]], seconds: float
 ) -> Iterator[Any]:
-    from kc.agents.execution import Call, Checks, graph
+    from kc.agents.execution import Call, Checks, graph, resources
     from kc.agents.execution.native import Program
     from kc.agents.execution.signature import Signature
     from kc.pass_manager import run_pipeline
@@ -97,7 +97,7 @@ def _outcomes(
         return
     dialects = dialects_of(module)
     if dialects & _GRAPH:
-        spell_out_resources(module)
+        resources.spell_out(module, strict=False)
         text = str(module.operation.get_asm())
         if dialects <= _ALSO_IN_GRAPHS and graph.interpretable(text):
             yield INTERPRETER
@@ -124,26 +124,6 @@ def _outcomes(
             bufferize(module)
             level = "loops"
     yield from map(Program(module, level, checks, signature).call, full)
-
-
-def spell_out_resources(module: ir.Module) -> None:
-    """Write ``dense_resource`` constants as ``dense``: StableHLO's interpreter reads other memory for them."""
-    from kc import params
-    from kc.bindings import ir
-    from kc.rewrite import walk_ops
-
-    for op in walk_ops(module.operation, ("stablehlo.constant", "arith.constant")):
-        value = op.attributes["value"]
-        if "dense_resource<" not in str(value)[:40]:
-            continue
-        kind = ir.RankedTensorType(op.results[0].type)
-        size = params.itemsize(params.type_dtype(kind.element_type))
-        for extent in kind.shape:
-            size *= extent
-        data = params.constant_bytes(op, "value", size)
-        if data is not None:
-            with module.context:
-                op.attributes["value"] = ir.Attribute.parse(f'dense<"0x{data.hex().upper()}"> : {kind}')
 
 
 def functions_of(module: ir.Module) -> list[ir.Operation]:

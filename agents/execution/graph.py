@@ -22,7 +22,11 @@ from kc.errors import KcError
 if TYPE_CHECKING:
     from kc.bindings import ir
 
-_PREPARE = "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-composite-to-call),inline)"
+#: without the simplification that comes with inlining: an endless loop whose result nobody reads is one all the same
+_PREPARE = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-composite-to-call),"
+    "inline{default-pipeline=})"
+)
 #: what the interpreter (StableHLO 1.19) does not run, aborts on or gets wrong; found by kc's fuzzer
 _NOT_INTERPRETED = re.compile(
     r"stablehlo\.(custom_call|cholesky|batch_norm_\w+|real_dynamic_slice|select_and_scatter|triangular_solve|fft|rng"
@@ -84,9 +88,11 @@ def _work(text: str) -> int:
 
 def run(text: str, calls: Sequence[Call], checks: Checks) -> Iterator[Outcome]:
     """See ``kc.agents.execution``. The interpreter cannot be ended in a call, nor survive an abort of its own."""
+    from kc.agents.execution import resources
     from kc.context import make_context, parse_module
 
     module = parse_module(text, make_context(), "module")
+    resources.spell_out(module)
     signature = Signature.of(module, checks.roles)
     if (checks.engine or engine(text)) == "interpreter":
         yield from _interpret(module, signature, calls)

@@ -29,9 +29,12 @@ _HEAP = ((1, "red-zone"), (2, "wrong-free"), (4, "use-after-free"))
 
 def run(text: str, level: str, calls: Sequence[Call], checks: Checks) -> Iterator[Outcome]:
     """See ``kc.agents.execution``."""
+    from kc.agents.execution import resources
     from kc.context import make_context, parse_module
 
-    program = Program(parse_module(text, make_context(), "module"), level, checks)
+    module = parse_module(text, make_context(), "module")
+    resources.spell_out(module)
+    program = Program(module, level, checks)
     for call in calls:
         yield program.call(call)
 
@@ -130,13 +133,23 @@ class Program(Runner):
             )
             self._entry = self._engine.raw_lookup("main" if level == "llvm" else "_mlir_ciface_main")
         except RuntimeError as error:
-            raise ExecutionError("compile", f"no machine code: {error}") from None
+            left = left_over(module)
+            why = f"'{left.name}' is not lowered to the level of the machine" if left is not None else error
+            raise ExecutionError("compile", f"no machine code: {why}") from None
         if not self._entry:
             raise ExecutionError("compile", "no machine code: a symbol is missing")
 
     def pointers(self, frame: Frame) -> Any:
         """What the packed interface of ``@main`` takes."""
         return frame.expanded() if self.level == "llvm" else frame.pointers()
+
+
+def left_over(module: ir.Module) -> ir.Operation | None:
+    """The first op that no pass brought to the LLVM dialect."""
+    from kc.rewrite import walk_ops
+
+    foreign = (op for op in walk_ops(module) if not op.name.startswith(("llvm.", "builtin.")))
+    return next(foreign, None)
 
 
 def is_known(name: str) -> bool:

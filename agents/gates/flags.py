@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kc.agents.gates import indices
 from kc.agents.gates.case import Case, place, walk
 from kc.agents.gates.ranges import Ranges
 from kc.agents.gates.reasons import Rejection
@@ -32,6 +33,7 @@ _UNITS = {
     "isNonNeg": "nneg",
     "invariant": "invariant",
 }
+_CONTRACTIONS = frozenset(f"stablehlo.{n}" for n in ("dot", "dot_general", "convolution", "dynamic_conv"))
 #: attributes of memory ops that promise something to LLVM
 _PROMISES = (
     "alias_scopes",
@@ -74,7 +76,26 @@ def check(case: Case) -> Rejection | None:
                 "the contract does not grant it",
                 op=op.name,
             )
+    return _lower_precision(case)
+
+
+def _lower_precision(case: Case) -> Rejection | None:
+    """A contraction of less precision than all of the original's."""
+    ranks = [_precision(op) for op in walk(case.original.operation) if op.name in _CONTRACTIONS]
+    if not ranks or case.contract.grants("low_precision"):
+        return None
+    for op in walk(case.proposal.operation):
+        if op.name in _CONTRACTIONS and _precision(op) < min(ranks):
+            message = f"{place(op)} asks for less precision than the region's do, which assumes 'low_precision'"
+            return Rejection("assumptions.flag", f"{message}: the contract does not grant it", op=op.name)
     return None
+
+
+def _precision(op: ir.Operation) -> int:
+    """The least that ``precision_config`` asks for: 0 (default), 1 (high) or 2 (highest)."""
+    given = str(op.attributes["precision_config"]) if "precision_config" in op.attributes else ""
+    words = re.findall(r"\b(DEFAULT|HIGHEST|HIGH)\b", given)
+    return min((("DEFAULT", "HIGH", "HIGHEST").index(word) for word in words), default=0)
 
 
 def claims(op: ir.Operation) -> Iterator[tuple[str, str, str, str]]:
@@ -171,11 +192,7 @@ def _special(case: Case, op: ir.Operation, flag: str) -> bool:
     if flag == "unstable":
         return len(op.operands) == 1 and not _is_float(op.operands[0])
     if flag in ("unique_indices", "indices_are_sorted"):
-        want = "unique" if flag == "unique_indices" else "sorted"
-        source = _index_source(op)
-        if isinstance(source, int):
-            return case.contract.grants(f"{want}(arg{source})")
-        return source == "iota" or (source == "one" and flag == "unique_indices") or source == "one"
+        return indices.hold(op, flag == "unique_indices", case.contract)
     if flag == "alignment" and len(op.operands):
         owner = op.operands[0].owner
         if not isinstance(owner, ir.Block) and owner.name in ("memref.alloc", "memref.alloca"):
@@ -186,49 +203,3 @@ def _special(case: Case, op: ir.Operation, flag: str) -> bool:
 
 def _is_float(value: ir.Value) -> bool:
     return re.search(r"[x<](f|bf)\d", str(value.type)) is not None
-
-
-def _index_source(op: ir.Operation) -> int | str | None:
-    """Where the indices of a gather or scatter come from: an argument of @main by number, ``iota``, ``one`` (a single
-    index vector), or None when it cannot be told."""
-    from kc.bindings import ir
-
-    number = 1 if op.name.endswith("gather") else _scatter_indices(op)
-    value = op.operands[number]
-    shape = ir.RankedTensorType(value.type)
-    if shape.has_static_shape and _count(shape, op) <= 1:
-        return "one"
-    for _ in range(32):
-        owner = value.owner
-        if isinstance(owner, ir.Block):
-            function = owner.owner
-            argument = ir.BlockArgument(value).arg_number
-            is_main = "sym_name" in function.attributes and str(function.attributes["sym_name"]) == '"main"'
-            return argument if is_main else None
-        if owner.name == "stablehlo.iota":
-            return "iota"
-        if owner.name not in ("stablehlo.reshape", "stablehlo.convert", "stablehlo.optimization_barrier"):
-            return None
-        if owner.name == "stablehlo.convert" and _width(owner.operands[0]) > _width(owner.results[0]):
-            return None
-        value = owner.operands[0]
-    return None
-
-
-def _width(value: ir.Value) -> int:
-    match = re.search(r"i(\d+)>$", str(value.type))
-    return int(match[1]) if match else 0
-
-
-def _scatter_indices(op: ir.Operation) -> int:
-    return (len(op.operands) - 1) // 2
-
-
-def _count(shape: ir.RankedTensorType, op: ir.Operation) -> int:
-    """Number of index vectors."""
-    total = 1
-    for extent in shape.shape:
-        total *= extent
-    match = re.search(r"index_vector_dim = (\d+)", str(op))
-    axis = int(match[1]) if match else shape.rank
-    return total // max(1, shape.shape[axis]) if axis < shape.rank else total

@@ -246,7 +246,11 @@ def _function_attributes(case: Case, original: ir.Operation) -> Rejection | None
                 continue
             return Rejection("signature.attributes", f"function @{name} has the attribute '{attribute} = {value}'")
         if name != "main":
-            for number, entries in enumerate(_all_of(function)):
+            for number, entries in enumerate(_all_of(function, "res_attrs")):
+                if entries:
+                    message = f"result {number} of @{name} has attributes {entries}: claims that nobody checks"
+                    return Rejection("signature.attributes", message)
+            for number, entries in enumerate(_all_of(function, "arg_attrs")):
                 passed = _PASSED.issuperset(entries) if "llvm.byval" in entries else _HELD.issuperset(entries)
                 if entries and not ("::" in name and passed and _is_pointer(function, number)):
                     return Rejection(
@@ -266,12 +270,13 @@ def _is_pointer(function: ir.Operation, number: int) -> bool:
     return has_body(function) and str(function.regions[0].blocks[0].arguments[number].type).startswith("!llvm.ptr")
 
 
-def _all_of(function: ir.Operation) -> list[dict[str, str]]:
+def _all_of(function: ir.Operation, name: str) -> list[dict[str, str]]:
+    """The attributes of each argument (``arg_attrs``) or result (``res_attrs``)."""
     from kc.bindings import ir
 
-    if "arg_attrs" not in function.attributes:
+    if name not in function.attributes:
         return []
-    return [{entry.name: str(entry.attr) for entry in ir.DictAttr(a)} for a in function.attributes["arg_attrs"]]
+    return [{entry.name: str(entry.attr) for entry in ir.DictAttr(a)} for a in function.attributes[name]]
 
 
 def _symbols(case: Case) -> Rejection | None:

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from kc.agents.execution import Call, Checks, engine, run
+from kc.agents.execution import Call, Checks, ExecutionError, engine, run
 from kc.agents.execution.literals import read, write
 from kc.agents.execution.signature import kind_of
 
@@ -102,3 +102,41 @@ def test_literals_keep_every_bit(element: str, values: list[Any]) -> None:
             back = read(str(ir.Attribute.parse(write(given, kind))))
             assert back.dtype == given.dtype and back.shape == given.shape
             assert back.tobytes() == given.tobytes() or element == "i1"
+
+
+RESOURCE = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %w = stablehlo.constant dense_resource<w> : tensor<2xf32>
+  %r = stablehlo.add %x, %w : tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+"""
+BLOB = '{-# dialect_resources: { builtin: { w: "0x040000000000803F00000040" } } #-}'
+
+
+@pytest.mark.parametrize("chosen", ["interpreter", "road"])
+def test_constants_that_stand_apart(chosen: Any) -> None:
+    (outcome,) = run(RESOURCE + BLOB, "stablehlo", [Call((np.float32([1, 2]),))], checks=Checks(engine=chosen))
+    assert outcome.results[0].tolist() == [2, 4]
+    with pytest.raises(ExecutionError, match="no contents"):
+        list(run(RESOURCE, "stablehlo", [Call((np.float32([1, 2]),))], checks=Checks(engine=chosen)))
+
+
+def test_a_loop_that_nobody_waits_for_is_run() -> None:
+    """A dead loop is a loop: what it does to time shows in the test."""
+    loop = """
+    func.func @main(%x: tensor<i32>) -> tensor<i32> {
+      %n = stablehlo.constant dense<20000> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %w = stablehlo.while(%i = %x) : tensor<i32> cond {
+        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %j : tensor<i32>
+      }
+      return %x : tensor<i32>
+    }"""
+    calls = [Call((np.int32(n),)) for n in (20000, 0)]
+    none, many = run(loop, "stablehlo", calls, checks=Checks(engine="interpreter"))
+    assert many.seconds > 10 * none.seconds

@@ -249,6 +249,19 @@ def test_roundings_meet_halves_of_each_scale():
     assert float(np.nextafter(np.float32(0.5), np.float32(0))) in found
 
 
+@pytest.mark.parametrize(
+    ("divisor", "rounding"), [(3, np.rint), (7, np.rint), (50, np.rint), (3, np.floor), (41, np.floor)]
+)
+def test_roundings_tell_a_quotient_from_a_product_with_the_reciprocal(divisor, rounding):
+    """Some value next to a multiple, or to the middle of two, of the divisor falls on the other side."""
+    region = reading("memref<?xf32>", arguments=(dims("N"),))
+    reciprocal = np.float32(1) / np.float32(divisor)
+    made = telling_calls(region, "round", floats=(float(reciprocal), -128.0, 127.0, float(divisor)))
+    x = np.concatenate([a[0] for a in made])
+    with np.errstate(over="ignore"):
+        assert (rounding(x * reciprocal) != rounding(x / np.float32(divisor))).any()
+
+
 def test_whole_arrays_lie_below_and_above_each_constant():
     region = reading("memref<?xf32>", arguments=(dims("N"),))
     found = [a[0] for a in telling_calls(region, floats=(-1.0, 40.0))]

@@ -111,9 +111,15 @@ PRIVATE = "func.func private @{name}(%v: f32) -> f32 {{ return %v : f32 }}"
         (region(arguments="@main(%x: memref<?xf32> {llvm.noalias}, %y: memref<?xf32>)"), "signature.arguments"),
         (region(attributes='attributes {passthrough = ["noinline"]}'), "signature.attributes"),
         (region(more="func.func private @s(%v: f32 {llvm.noundef}) { return }"), "signature.attributes"),
+        (
+            region(more="func.func private @s(%v: f32) -> (f32 {llvm.noundef}) { return %v : f32 }"),
+            "signature.attributes",
+        ),
         (region(attributes="attributes {llvm.emit_c_interface}"), "signature.attributes"),
-        (region(more=PRIVATE.format(name="s").replace("-> f32 {", "-> f32 attributes {llvm.emit_c_interface} {", 1)),
-         "signature.attributes"),
+        (
+            region(more=PRIVATE.format(name="s").replace("-> f32 {", "-> f32 attributes {llvm.emit_c_interface} {", 1)),
+            "signature.attributes",
+        ),
         (region("  vector.print %n : index"), "signature.effects"),
         (region('  cf.assert %t, "no"'.join(["  %t = arith.constant true\n", ""])), "signature.effects"),
         (region().replace("module {", 'module attributes {llvm.data_layout = "e"} {'), "signature.attributes"),
@@ -239,6 +245,90 @@ def test_a_flag_of_the_original_is_no_claim():
 CALL = "  func.call @go(%x, %y) : (memref<?xf32>, memref<?xf32>) -> ()"
 GO = "func.func private @go(%s: memref<?xf32>, %t: memref<?xf32>) {{ {body} return }}"
 STORE = "%c = arith.constant 0 : index %v = arith.constant 0.0 : f32 memref.store %v, %{to}[%c] : memref<?xf32>"
+
+
+SCATTER = """
+func.func @main(%t: tensor<12xf32>, %u: tensor<UPDATES>, %i: tensor<4xi32>) -> tensor<12xf32>
+    attributes {kc.facts = ["unique(arg2)", "sorted(arg2)"]} {
+INDICES
+  %r = "stablehlo.scatter"(%t, %j, %u) <{scatter_dimension_numbers = #stablehlo.scatter<WINDOW,
+    scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, FLAG = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<12xf32>, tensor<4x1xi32>, tensor<UPDATES>) -> tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+"""
+ARGUMENT = "%j = stablehlo.reshape %i : (tensor<4xi32>) -> tensor<4x1xi32>"
+GRID = "%q = stablehlo.iota dim = 1 : tensor<2x2xi32>\n"
+THROUGH = """%w = stablehlo.convert %i : (tensor<4xi32>) -> tensor<4xTYPE>
+%v = stablehlo.convert %w : (tensor<4xTYPE>) -> tensor<4xi32>
+%j = stablehlo.reshape %v : (tensor<4xi32>) -> tensor<4x1xi32>"""
+
+
+@pytest.mark.parametrize("flag", ["unique_indices", "indices_are_sorted"])
+@pytest.mark.parametrize(
+    ("indices", "granted"),
+    [
+        (ARGUMENT, True),
+        (THROUGH.replace("TYPE", "i64"), False),  # what comes back from i64 may be cut
+        (THROUGH.replace("TYPE", "i8"), False),
+        (THROUGH.replace("TYPE", "bf16"), False),
+        (THROUGH.replace("TYPE", "ui32"), False),
+        ("%j = stablehlo.iota dim = 0 : tensor<4x1xi32>", True),
+        ("%j = stablehlo.iota dim = 1 : tensor<4x1xi32>", False),
+        (ARGUMENT.replace("%i : (tensor<4xi32>)", "%q : (tensor<2x2xi32>)").replace("%j", GRID + "%j"), False),
+        ("%j = stablehlo.constant dense<0> : tensor<4x1xi32>", False),
+    ],
+)
+def test_flags_of_indices(indices, granted, flag):
+    text = (
+        SCATTER.replace("INDICES", indices).replace("UPDATES", "4xf32").replace("WINDOW", "inserted_window_dims = [0]")
+    )
+    found = assumptions.check(
+        case(
+            text.replace("FLAG", flag),
+            text.replace("FLAG = true", "FLAG = false").replace("FLAG", flag),
+            at="stablehlo",
+        )
+    )
+    assert reason(found) == (None if granted else "assumptions.flag")
+
+
+def test_windows_of_distinct_indices_may_overlap():
+    text = (
+        SCATTER.replace("INDICES", ARGUMENT).replace("UPDATES", "4x3xf32").replace("WINDOW", "update_window_dims = [1]")
+    )
+    plain = text.replace("FLAG = true", "unique_indices = false")
+    assert (
+        reason(assumptions.check(case(text.replace("FLAG", "unique_indices"), plain, at="stablehlo")))
+        == "assumptions.flag"
+    )
+    assert reason(assumptions.check(case(text.replace("FLAG", "indices_are_sorted"), plain, at="stablehlo"))) is None
+
+
+PRODUCT = """
+func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]PRECISION
+      : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "want"),
+    [
+        ("", "", None),
+        (", precision = [HIGHEST, HIGHEST]", "", None),
+        ("", ", precision = [HIGHEST, HIGHEST]", "assumptions.flag"),
+        (", precision = [HIGHEST, HIGH]", ", precision = [HIGHEST, HIGHEST]", "assumptions.flag"),
+        (", precision = [HIGH, HIGHEST]", ", precision = [HIGHEST, HIGH]", None),
+    ],
+)
+def test_less_precision_than_the_region_asks_for(mine, theirs, want):
+    mine, theirs = (PRODUCT.replace("PRECISION", text) for text in (mine, theirs))
+    assert reason(assumptions.check(case(mine, theirs, at="stablehlo"))) == want
 
 
 @pytest.mark.parametrize(
