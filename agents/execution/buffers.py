@@ -118,12 +118,15 @@ class Buffer:
         return np.ascontiguousarray(np.tile(pattern, self.bytes // (2 * item)))
 
     def descriptor(self) -> ctypes.Array[ctypes.c_int64]:
-        """A memref's descriptor: allocated and aligned pointer, offset, sizes, strides (in elements)."""
+        """A memref's descriptor: allocated and aligned pointer, offset, sizes, strides (in elements).
+
+        The allocated pointer is one that may not be touched: of a view, in a program, it is that of another place.
+        """
         strides = [1] * len(self.shape)
         for axis in range(len(self.shape) - 1, -1, -1):
             last = axis == len(self.shape) - 1
             strides[axis] = self.gap if last else strides[axis + 1] * self.shape[axis + 1]
-        words = (self.address, self.address, 0, *self.shape, *strides)
+        words = (self._low - _PAGE, self.address, 0, *self.shape, *strides)
         return (ctypes.c_int64 * len(words))(*words)
 
 

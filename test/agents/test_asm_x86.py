@@ -243,6 +243,7 @@ WRONG = {
     ),
     "another computation": (edited((MULTIPLY, "\taddss %xmm1, %xmm1\n")), "numeric"),
     "input written": (edited(("%xmm1, (%rax,", "%xmm1, (%rsi,")), "aliasing.read-only"),
+    "the pointer to free by": (edited(("movss (%rsi", "movss (%rdi")), "aliasing.bounds"),
     "sixteen bytes at a time": (edited(("movss (%rsi", "movups (%rsi")), "aliasing.bounds"),
     "signed zero": (after(MULTIPLY, "xorps %xmm2, %xmm2", "addss %xmm2, %xmm1"), "numeric.zero"),
     "endless for one size": (edited((".Ltest:\n", ".Ltest:\n\tcmpq $17, %rcx\n\tje .Ltest\n")), "resource.time"),
@@ -263,6 +264,12 @@ def test_wrong_answers_are_rejected_by_running(name):
     verdict = judge(REGION, Proposal("replace_ir", ir=text), level="asm", seed=3, budget=2.0)
     assert not verdict.accepted
     assert verdict.reason.startswith(reason), (verdict.reason, verdict.message)
+
+
+def test_the_pointer_to_free_by_is_not_the_one_to_use_at_llvm_either():
+    text = REFERENCE.replace("%ya[%i]", "%y[%i]")
+    verdict = judge(REFERENCE, Proposal("replace_ir", ir=text), level="llvm", budget=2.0)
+    assert verdict.reason == "aliasing.bounds"
 
 
 def test_what_is_asked_of_a_proposal():
