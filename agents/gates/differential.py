@@ -406,6 +406,9 @@ def _misbehaviour(planned: Planned, got: Outcome, want: Outcome) -> Failure | No
         if findings:
             told = findings[0].to_json()
             return Failure(planned, reason, findings[0].message or str(told), finding=told)
+    for stray in got.beyond:  # as far as it goes, an index may leave its dimension; not to where nobody wrote
+        if any((f.buffer, f.offset, f.place) == (stray.buffer, stray.offset, stray.place) for f in got.uninitialised):
+            return Failure(planned, "aliasing.bounds", stray.message, finding=stray.to_json())
     if got.leaked > want.leaked:
         return Failure(planned, "resource.leak", f"{got.leaked} allocations were not freed")
     size = sum(a.nbytes for a in (*planned.call.arguments, *got.results))
