@@ -4,8 +4,9 @@ Importing this package imports nothing heavy: every name below is loaded on firs
 """
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from kc import lazy
 
 _EXPORTS = {
     "Agent": "kc.agents.base:Agent",
@@ -26,13 +27,8 @@ _EXPORTS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        module, _, attribute = _EXPORTS[name].partition(":")
-        value = getattr(importlib.import_module(module), attribute)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'kc.agents' has no attribute {name!r}")
+    return lazy.load(__name__, _EXPORTS, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_EXPORTS})
+    return lazy.names(__name__, _EXPORTS)

@@ -7,6 +7,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from kc import lazy
+
 __version__ = "0.1.0"
 
 _EXPORTS = {
@@ -24,15 +26,10 @@ _MODULES = ("agents", "bindings", "errors", "levels", "passes", "pipelines", "re
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        module, _, attribute = _EXPORTS[name].partition(":")
-        value = getattr(importlib.import_module(module), attribute)
-        globals()[name] = value
-        return value
     if name in _MODULES:
         return importlib.import_module(f"kc.{name}")
-    raise AttributeError(f"module 'kc' has no attribute {name!r}")
+    return lazy.load(__name__, _EXPORTS, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_EXPORTS, *_MODULES})
+    return lazy.names(__name__, (*_EXPORTS, *_MODULES))

@@ -11,8 +11,9 @@ At level stablehlo two engines round differently: ``engine(original, proposal)``
 """
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from kc import lazy
 
 _EXPORTS = {
     "Call": "kc.agents.execution.calls:Call",
@@ -27,13 +28,8 @@ _EXPORTS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        module, _, attribute = _EXPORTS[name].partition(":")
-        value = getattr(importlib.import_module(module), attribute)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'kc.agents.execution' has no attribute {name!r}")
+    return lazy.load(__name__, _EXPORTS, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_EXPORTS})
+    return lazy.names(__name__, _EXPORTS)

@@ -7,8 +7,9 @@ proposal; ``pack`` makes a folder that judges a proposal on a machine with a GPU
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from kc import lazy
 
 _EXPORTS = {
     "DeviceJudge": "kc.agents.realize.device_judge:DeviceJudge",
@@ -28,7 +29,8 @@ _EXPORTS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        module, _, attribute = _EXPORTS[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
-    raise AttributeError(f"module 'kc.agents.realize' has no attribute {name!r}")
+    return lazy.load(__name__, _EXPORTS, name)
+
+
+def __dir__() -> list[str]:
+    return lazy.names(__name__, _EXPORTS)

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kc import lazy
+
 if TYPE_CHECKING:
     from kc.kernels.analysis import analyze
     from kc.kernels.fingerprint import identity
 
 __all__ = ["analyze", "identity"]
 
-_MODULES = {"analyze": "kc.kernels.analysis", "identity": "kc.kernels.fingerprint"}
+#: loaded late: kc.kernels.expr alone needs no MLIR
+_EXPORTS = {"analyze": "kc.kernels.analysis:analyze", "identity": "kc.kernels.fingerprint:identity"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:  # loaded late: kc.kernels.expr alone needs no MLIR
-        import importlib
+    return lazy.load(__name__, _EXPORTS, name)
 
-        return getattr(importlib.import_module(_MODULES[name]), name)
-    raise AttributeError(f"module 'kc.kernels' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return lazy.names(__name__, _EXPORTS)
