@@ -464,3 +464,52 @@ def test_runtime_symbols_are_those_of_the_loader():
     names |= set(re.findall(r"KC_SYMBOL\((\w+)\)", source)) - {"name"}
     names |= set(re.findall(r'\{"(\w+)", address\(', source))
     assert names == manifest.RUNTIME_SYMBOLS
+
+
+ASSEMBLED = """module {
+  llvm.func @kc_entry_main(%p: !llvm.ptr) {
+    llvm.call @k(%p) : (!llvm.ptr) -> ()
+    llvm.call @other(%p) : (!llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func @k(%p: !llvm.ptr) attributes {kc.asm =
+      "\\09.text\\0A\\09.globl k\\0A\\09.hidden k\\0Ak:\\0A\\09movl $7, (%rdi)\\0A\\09retq\\0A"} {
+    llvm.call @helper(%p) : (!llvm.ptr) -> ()
+    llvm.call @both(%p) : (!llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func @other(%p: !llvm.ptr) {
+    llvm.call @both(%p) : (!llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func @helper(%p: !llvm.ptr) {
+    llvm.return
+  }
+  llvm.func @both(%p: !llvm.ptr) {
+    llvm.return
+  }
+}"""
+
+
+@pytest.mark.skipif(emit.host().triple.split("-")[0] != "x86_64", reason="assembly for x86-64")
+def test_assembly_takes_the_place_of_a_function():
+    module = parse_module(ASSEMBLED, make_context())
+    assembly, main = units.split(module, "O1")
+    assert (assembly.name, main.name) == ("asm", "main")
+    assert assembly.text.startswith("module asm ") and assembly.text.count("\n") == 6
+    assert "declare hidden void @k(ptr" in main.text and "define internal void @both" in main.text
+    assert "@helper" not in main.text
+    objects = emit.host_objects([(unit.text, unit.opt) for unit in (assembly, main)])
+    assert [elf.symbols(data) for data in objects] == [
+        elf.Symbols(("k",), ()), elf.Symbols(("kc_entry_main",), ("k",))
+    ]  # fmt: skip
+    whole = units.whole(module)
+    assert 'module asm "k:"' in whole and "declare hidden void @k(ptr" in whole and "@helper" not in whole
+    assert elf.symbols(emit.host_object(whole, opt="O1")).undefined == ()
+
+
+def test_assembly_that_the_assembler_refuses_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("KC_REPRODUCER_DIR", str(tmp_path))
+    with pytest.raises(CompileError, match=r"<inline asm>:1:9"):
+        emit.host_object(emit.module_asm("no such thing"))
+    assert not list(tmp_path.iterdir())
