@@ -1,6 +1,7 @@
 """Eigenvalues of Hermitian matrices, and singular values."""
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -114,7 +115,7 @@ def _svd(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attributes
             for k in bad:  # iterations may not end
                 upload(s, np.zeros((n, m), view.dtype.numpy), a.at(k))
             method = _jacobi if a.count > 1 and max(m, n) <= SMALL else _qr_iteration
-            method(s, letter, (m, n), job, a, sigma, u, vt, code)
+            method(s, _Svd(letter, m, n, job, a, sigma, u, vt, code))
             for k in bad:
                 upload(s, np.full(min(m, n), np.nan, values.dtype.numpy), sigma.at(k))
                 upload(s, np.full(1, -4, np.int32), code.at(k))
@@ -126,47 +127,46 @@ def _svd(inputs: Sequence[DeviceView], outputs: Sequence[DeviceView], attributes
                 store(s, result, stack)
 
 
-def _jacobi(
-    s: Session,
-    letter: str,
-    shape: tuple[int, int],
-    job: str,
-    a: Stack,
-    sigma: Stack,
-    u: Stack | None,
-    vt: Stack | None,
-    info: Stack,
-) -> None:
+@dataclasses.dataclass(frozen=True)
+class _Svd:
+    """Singular values of ``m`` x ``n`` matrices ``a``, which are overwritten, and where the results go.
+
+    ``letter`` names the element type as LAPACK does. ``job``: ``A`` all singular vectors, ``S`` the first min(m, n),
+    ``N`` none, and then ``u`` and ``vt`` are None.
+    """
+
+    letter: str
+    m: int
+    n: int
+    job: str
+    a: Stack
+    sigma: Stack
+    u: Stack | None
+    vt: Stack | None
+    info: Stack
+
+
+def _jacobi(s: Session, svd: _Svd) -> None:
     """All matrices at once. cuSOLVER gives V, not its transpose; all vectors, whatever is asked for."""
-    m, n = shape
+    letter, m, n, a = svd.letter, svd.m, svd.n, svd.a
     item, options = ITEM[letter], s.handles.svd_options
     left, right = (Stack(s.memory(a.count * k * k * item), a.count, k * k * item) for k in (m, n))
-    fixed = (int(u is not None), m, n, a.pointer, m, sigma.pointer, left.pointer, m, right.pointer, n)
+    fixed = (int(svd.u is not None), m, n, a.pointer, m, svd.sigma.pointer, left.pointer, m, right.pointer, n)
     work, size = s.workspace(letter, "gesvdjBatched", *fixed, None, options, a.count)
-    s.solve(letter, "gesvdjBatched", *fixed, work, size, info.pointer, options, a.count)
-    if u is not None and vt is not None:
-        columns, rows = (m, n) if job == "A" else (min(m, n), min(m, n))
-        copy_parts(s, letter, (m, columns), left, m, u)
-        copy_parts(s, letter, (rows, n), right, n, vt, CONJUGATED)
+    s.solve(letter, "gesvdjBatched", *fixed, work, size, svd.info.pointer, options, a.count)
+    if svd.u is not None and svd.vt is not None:
+        columns, rows = (m, n) if svd.job == "A" else (min(m, n), min(m, n))
+        copy_parts(s, letter, (m, columns), left, m, svd.u)
+        copy_parts(s, letter, (rows, n), right, n, svd.vt, CONJUGATED)
 
 
-def _qr_iteration(
-    s: Session,
-    letter: str,
-    shape: tuple[int, int],
-    job: str,
-    a: Stack,
-    sigma: Stack,
-    u: Stack | None,
-    vt: Stack | None,
-    info: Stack,
-) -> None:
+def _qr_iteration(s: Session, svd: _Svd) -> None:
     """One after the other. cuSOLVER takes tall matrices; a wide one is done as its transpose."""
-    m, n = shape
+    letter, m, n, a, u, vt = svd.letter, svd.m, svd.n, svd.a, svd.u, svd.vt
     long, short, item = max(m, n), min(m, n), ITEM[letter]
     work, size = s.workspace(letter, "gesvd", long, short, None)
     rest = s.memory(short * item)
-    kept = long if job == "A" else short
+    kept = long if svd.job == "A" else short
     wide, vectors = m < n, u is not None
     turned = s.memory(long * short * item) if wide else 0
     first = s.memory(long * kept * item) if wide and vectors else 0
@@ -177,8 +177,8 @@ def _qr_iteration(
         elif u is not None and vt is not None:
             first, second = u.at(k), vt.at(k)
         s.solve(
-            letter, "gesvd", ord(job), ord(job), long, short, turned or a.at(k), long, sigma.at(k), first, long,
-            second, short, work, size, rest, info.at(k),
+            letter, "gesvd", ord(svd.job), ord(svd.job), long, short, turned or a.at(k), long, svd.sigma.at(k), first,
+            long, second, short, work, size, rest, svd.info.at(k),
         )  # fmt: skip
         if wide and u is not None and vt is not None:
             transpose(s, letter, short, short, second, u.at(k), CONJUGATED)
