@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kc.agents.realize.realized import RealizeError
@@ -12,6 +13,7 @@ MOST = 4 << 20
 SYMBOL = r"[A-Za-z_.$][\w.$]*"
 _LABEL = re.compile(rf"\s*({SYMBOL}|\d+)\s*:")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_HELD = re.compile(r'"(\d+)"')
 _PREFIX = re.compile(r"(lock|rep|repe|repz|repne|repnz)\s+(?=[a-z])")
 _NUMBERED = re.compile(r"(?<![\w.$%])(\d+)([bf])(?![\w.$])")
 
@@ -46,30 +48,44 @@ def read(text: str) -> list[Statement]:
         raise refuse("parse.asm", place, f"character {strange[0]!r} has no place in assembly")
     found: list[Statement] = []
     for number, line in enumerate(text.splitlines(), 1):
-        for part in _parts(_plain(line, number), number):
-            _read_part(part, number, found)
+        plain, strings = _plain(line, number)
+        for part in filter(None, (part.strip() for part in plain.split(";"))):
+            _read_part(part, number, strings, found)
     return _named(found)
 
 
-def _plain(line: str, number: int) -> str:
-    """A line without its comment. Strings may not have what separates statements or begins comments in them."""
-    for match in _STRING.finditer(line):
-        if re.search(r"[#;/]", match[0]):
-            raise refuse("parse.asm", number, f"a string with '#', ';' or '/' in it is not read here: {match[0][:40]}")
-    line = line.partition("#")[0]
-    if "/" in line:
+def _plain(line: str, number: int) -> tuple[str, list[str]]:
+    """A line without its comment, its strings as ``"0"``, ``"1"`` …, and these strings."""
+    strings: list[str] = []
+    plain = ""
+    for text, is_string in _pieces(line):
+        if is_string:
+            plain += f'"{len(strings)}"'
+            strings.append(text)
+        else:
+            plain += text
+    if "/" in plain:
         raise refuse("parse.asm", number, "comments begin with '#'; there is no other use of '/' here")
-    if line.count('"') % 2:
+    if "'" in plain or "\\" in plain:
+        raise refuse("parse.asm", number, "there are no characters in quotes and no backslashes here")
+    if plain.count('"') % 2:
         raise refuse("parse.asm", number, "a string does not end on its line")
-    return line
+    return plain, strings
 
 
-def _parts(line: str, number: int) -> list[str]:
-    parts = [part.strip() for part in line.split(";")]
-    return [part for part in parts if part]
+def _pieces(line: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a line up to its comment, and whether each is a string."""
+    while line:
+        string, comment = _STRING.search(line), line.find("#")
+        if string is None or 0 <= comment < string.start():
+            yield (line if comment < 0 else line[:comment]), False
+            return
+        yield line[: string.start()], False
+        yield string[0], True
+        line = line[string.end() :]
 
 
-def _read_part(part: str, number: int, found: list[Statement]) -> None:
+def _read_part(part: str, number: int, strings: list[str], found: list[Statement]) -> None:
     while (label := _LABEL.match(part)) is not None:
         found.append(Statement(number, "label", label[1]))
         part = part[label.end() :].strip()
@@ -85,20 +101,19 @@ def _read_part(part: str, number: int, found: list[Statement]) -> None:
     kind = "directive" if name.startswith(".") else "instruction"
     if kind == "directive" and prefix is not None:
         raise refuse("parse.asm", number, "a prefix before a directive")
-    found.append(Statement(number, kind, name, tuple(_operands(rest, number)), prefix[1] if prefix else ""))
+    operands = tuple(_HELD.sub(lambda match: strings[int(match[1])], operand) for operand in _operands(rest, number))
+    found.append(Statement(number, kind, name, operands, prefix[1] if prefix else ""))
 
 
 def _operands(text: str, number: int) -> list[str]:
-    """Operands: commas in parentheses and strings do not separate."""
+    """Operands: commas in parentheses do not separate."""
     if not text:
         return []
-    found, depth, start, quoted = [], 0, 0, False
+    found, depth, start = [], 0, 0
     for at, character in enumerate(text):
-        if character == '"' and text[at - 1 : at] != "\\":
-            quoted = not quoted
-        elif not quoted and character in "()":
+        if character in "()":
             depth += 1 if character == "(" else -1
-        elif not quoted and character == "," and depth == 0:
+        elif character == "," and depth == 0:
             found.append(text[start:at].strip())
             start = at + 1
     if depth:
@@ -128,5 +143,8 @@ def _named(statements: list[Statement]) -> list[Statement]:
 def renamed(text: str, old: str, new: str) -> str:
     """A text that keeps the rules with another name for one of its symbols, which only its program sees."""
     word = re.compile(rf"(?<![\w.$@%]){re.escape(old)}(?![\w.$])")
-    lines = [word.sub(new, line.partition("#")[0].rstrip()) for line in text.splitlines()]
+    lines = [
+        "".join(part if is_string else word.sub(new, part) for part, is_string in _pieces(line)).rstrip()
+        for line in text.splitlines()
+    ]
     return "\n".join([f"\t.hidden\t{new}", *filter(None, lines), ""])

@@ -191,9 +191,9 @@ def _data(statement: Statement, section: str, layout: Layout) -> None:
             raise refuse("level.directive", statement, "constants are numbers")
         size = _DATA[name] * len(operands)
     else:
-        if len(operands) != 1 or not re.fullmatch(r'"[^"\\]*"', operands[0]):
-            raise refuse("level.directive", statement, "strings are plain: write anything else as numbers")
-        size = len(operands[0]) - 2 + (name != ".ascii")
+        if len(operands) != 1 or not re.fullmatch(r'"(?:[^"\\]|\\(?:[0-7]{3}|[bfnrt"\\]))*"', operands[0]):
+            raise refuse("level.directive", statement, "one string, with escapes \\n, \\t … or of three octal digits")
+        size = len(re.sub(r"\\(?:[0-7]{3}|.)", "x", operands[0])) - 2 + (name != ".ascii")
     layout.sizes[section] = layout.sizes.get(section, 0) + size
     if sum(layout.sizes.values()) > _MOST_DATA:
         raise refuse("resource.allocation", statement, f"constants have more than {_MOST_DATA:,} bytes")
