@@ -61,6 +61,26 @@ def kinds(outcome: Outcome) -> set[str]:
     return {finding.kind for findings in lists for finding in findings}
 
 
+def pointer(name: str, buffer: str, kind: str, element: str, space: int) -> str:
+    """``%name``, a pointer in an address space to element ``element`` of a buffer of f32."""
+    return f"""%{name}_base = memref.extract_aligned_pointer_as_index {buffer} : {kind} -> index
+    %{name}_four = arith.constant 4 : index
+    %{name}_off = arith.muli {element}, %{name}_four : index
+    %{name}_at = arith.addi %{name}_base, %{name}_off : index
+    %{name}_word = arith.index_cast %{name}_at : index to i64
+    %{name} = llvm.inttoptr %{name}_word : i64 to !llvm.ptr<{space}>
+    """
+
+
+def copy(source: str, target: str) -> str:
+    """Starts the copy of an element of %x into one of %s."""
+    return (
+        pointer("from", "%x", "memref<?xf32>", source, 1)
+        + pointer("to", "%s", f"memref<64xf32, {SHARED}>", target, 3)
+        + "nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>\n"
+    )
+
+
 STAGE = f"""%v = memref.load %x[%t] : memref<?xf32>
 memref.store %v, %s[%t] : memref<64xf32, {SHARED}>
 """
@@ -317,21 +337,7 @@ def test_results_do_not_depend_on_the_order_unless_something_is_wrong() -> None:
 
 
 def test_copies_under_way_are_not_there_before_they_are_waited_for() -> None:
-    body = f"""%px = memref.extract_aligned_pointer_as_index %x : memref<?xf32> -> index
-    %four = arith.constant 4 : index
-    %off = arith.muli %t, %four : index
-    %ax = arith.addi %px, %off : index
-    %ps = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
-    %as = arith.addi %ps, %off : index
-    %ix = arith.index_cast %ax : index to i64
-    %is = arith.index_cast %as : index to i64
-    %from = llvm.inttoptr %ix : i64 to !llvm.ptr<1>
-    %to = llvm.inttoptr %is : i64 to !llvm.ptr<3>
-    nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
-    nvvm.cp.async.commit.group
-    WAIT
-    gpu.barrier
-    """ + FETCH
+    body = copy("%t", "%t") + "nvvm.cp.async.commit.group\nWAIT\ngpu.barrier\n" + FETCH
     outcome = emulate(module(body.replace("WAIT", "nvvm.cp.async.wait.group 0")))
     assert kinds(outcome) == set() and outcome.results[0].tolist() == list(range(64, 0, -1))
     assert "uninitialised" in kinds(emulate(module(body.replace("WAIT", "nvvm.cp.async.wait.group 1"))))
@@ -339,25 +345,14 @@ def test_copies_under_way_are_not_there_before_they_are_waited_for() -> None:
 
 def test_a_copy_may_write_as_soon_as_it_is_under_way() -> None:
     """Warp 0 copies rows into two stages in turn, warp 1 reads them: the stage must be free before the copy starts."""
-    body = f"""%px = memref.extract_aligned_pointer_as_index %x : memref<?xf32> -> index
-    %ps = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
-    %four = arith.constant 4 : index
-    %rows = arith.constant 4 : index
+    body = f"""%rows = arith.constant 4 : index
     %copies = arith.cmpi ult, %t, %c32 : index
     scf.for %r = %c0 to %rows step %c1 {{
       %stage = arith.remui %r, %c2 : index
       %row = arith.muli %stage, %c32 : index
       scf.if %copies {{
         %at = arith.addi %row, %t : index
-        %off = arith.muli %t, %four : index
-        %ax = arith.addi %px, %off : index
-        %into = arith.muli %at, %four : index
-        %as = arith.addi %ps, %into : index
-        %ix = arith.index_cast %ax : index to i64
-        %is = arith.index_cast %as : index to i64
-        %from = llvm.inttoptr %ix : i64 to !llvm.ptr<1>
-        %to = llvm.inttoptr %is : i64 to !llvm.ptr<3>
-        nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+        {copy("%t", "%at")}
       }}
       nvvm.cp.async.commit.group
       WAIT
@@ -383,9 +378,7 @@ def test_a_copy_may_write_as_soon_as_it_is_under_way() -> None:
 
 
 def test_mbarriers_order_what_comes_before_and_after() -> None:
-    body = f"""%p = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
-    %q = arith.index_cast %p : index to i64
-    %bar = llvm.inttoptr %q : i64 to !llvm.ptr<3>
+    body = f"""{pointer("bar", "%s", f"memref<64xf32, {SHARED}>", "%c0", 3)}
     %first = arith.cmpi eq, %t, %c0 : index
     %count = arith.constant 32 : i32
     %ticks = arith.constant 100 : i32

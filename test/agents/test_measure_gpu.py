@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,17 +13,16 @@ from kc.agents.measure.inputs import Argument
 from kc.agents.measure.rounds import Job, Measurement, Program, measure
 from kc.agents.measure.statistics import ratio
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+from runtime_tools import build_library
+
 HERE = Path(__file__).parent
 X = Argument("f32", (32, 33))
 
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
-    if shutil.which("gcc") is None:
-        pytest.skip("needs gcc")
-    path = tmp_path_factory.mktemp("cuda") / "libfakeevents.so"
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-w", HERE / "fake_events.c", "-o", path], check=True)
-    return str(path)
+    return build_library(HERE / "fake_events.c", tmp_path_factory.mktemp("cuda"))
 
 
 def compare(proposal: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> Measurement:

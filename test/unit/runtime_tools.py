@@ -33,6 +33,16 @@ static inline void give1(D1 *r, void *p, int64_t n) {
 """
 
 
+def build_library(source: Path, folder: Path) -> str:
+    """A shared library made of one C file, such as a driver of our own; skips the test where there is no compiler."""
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    path = folder / f"lib{source.stem}.so"
+    command = ["gcc", "-O1", "-shared", "-fPIC", "-w", str(source), "-o", str(path), "-pthread"]
+    subprocess.run(command, check=True)
+    return str(path)
+
+
 def compile_c(source: str, *flags: str) -> bytes:
     """An object made by the system's C compiler (position-independent unless the flags say otherwise).
 

@@ -52,5 +52,5 @@ def test_the_runtime_evaluates_the_same() -> None:
 
 
 def test_a_malformed_condition_in_a_manifest_is_named() -> None:
-    with pytest.raises(LoadError, match="entry 'main'.*no condition"):
+    with pytest.raises(LoadError, match=r"entry 'main'.*no condition"):
         read_entry("main", {"conditions": [{"tree": ["**", "N", 2]}]}, 0)

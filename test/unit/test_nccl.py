@@ -2,23 +2,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+from runtime_tools import build_library
+
 HERE = Path(__file__).parent
 
 
 def build(name: str, folder: Path) -> str:
-    if shutil.which("gcc") is None:
-        pytest.skip("needs gcc")
-    path = folder / f"lib{name}.so"
-    command = ["gcc", "-O1", "-shared", "-fPIC", "-w", str(HERE / f"{name}.c"), "-o", str(path), "-pthread"]
-    subprocess.run(command, check=True)
-    return str(path)
+    return build_library(HERE / f"{name}.c", folder)
 
 
 @pytest.mark.parametrize("library", ["fake", "none"])

@@ -10,18 +10,16 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+from runtime_tools import build_library
+
 HERE = Path(__file__).parent
 CHECKS = HERE / "runtime_cuda_checks.py"
 
 
 @pytest.fixture(scope="module")
 def fake_driver(tmp_path_factory: pytest.TempPathFactory) -> str:
-    if shutil.which("gcc") is None:
-        pytest.skip("needs gcc")
-    path = tmp_path_factory.mktemp("cuda") / "libfakecuda.so"
-    command = ["gcc", "-O1", "-shared", "-fPIC", "-w", str(HERE / "fake_cuda.c"), "-o", str(path)]
-    subprocess.run(command, check=True)
-    return str(path)
+    return build_library(HERE / "fake_cuda.c", tmp_path_factory.mktemp("cuda"))
 
 
 def run(command: list[str], driver: str, **environment: str) -> subprocess.CompletedProcess[str]:

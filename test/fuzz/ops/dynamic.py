@@ -8,6 +8,7 @@ from ..builder import MAX_ELEMENTS, Builder, generic, ints
 from ..facts import Facts, join
 from ..program import Value
 from ..tensors import ELEMENTS, Dyn, Tensor, dtype
+from .movement import bounds
 
 
 def _shape_operand(b: Builder, sizes: list[int]) -> Value:
@@ -91,15 +92,7 @@ def pad(b: Builder) -> None:
 
 def slice_(b: Builder) -> None:
     x = b.any(ELEMENTS, (1, 3))
-    start, limit, stride, out = [], [], [], []
-    for n in x.type.shape:
-        lo = b.c.integer(0, n)
-        hi = b.c.integer(lo, n) if b.c.chance(50) else int(n)
-        step = b.c.one_of((1, 1, 2, 3))
-        start.append(lo)
-        limit.append(hi)
-        stride.append(step)
-        out.append(-(-(hi - lo) // step))
+    start, limit, stride, out = bounds(b, x.type.shape, 50)
     sizes = [b.given(np.array(a, np.int64), "i64", Facts(mag=64)) for a in (start, limit, stride)]
     t = x.type.shaped(*_dyn(b, out))
     attributes = f"start_indices = {ints(start)}, limit_indices = {ints(limit)}, strides = {ints(stride)}"

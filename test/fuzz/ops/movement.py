@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from ..builder import MAX_ELEMENTS, Builder, ints
 from ..facts import Facts, join
@@ -56,17 +57,26 @@ def transpose(b: Builder) -> None:
     b.op("transpose", [x], x.type.shaped(*(x.type.shape[i] for i in p)), x.facts, f"permutation = {ints(p)}")
 
 
-def slice_(b: Builder) -> None:
-    x = b.any(ELEMENTS, (1, 4))
+def bounds(b: Builder, shape: Sequence[int], early: int) -> tuple[list[int], ...]:
+    """Start, limit and stride of a slice for each dimension, and the extents of what it takes.
+
+    ``early``: the chance in percent that a dimension is not taken to its end.
+    """
     start, limit, stride, out = [], [], [], []
-    for n in x.type.shape:
+    for n in shape:
         lo = b.c.integer(0, n)
-        hi = b.c.integer(lo, n) if b.c.chance(40) else int(n)
+        hi = b.c.integer(lo, n) if b.c.chance(early) else int(n)
         step = b.c.one_of((1, 1, 2, 3))
         start.append(lo)
         limit.append(hi)
         stride.append(step)
         out.append(-(-(hi - lo) // step))
+    return start, limit, stride, out
+
+
+def slice_(b: Builder) -> None:
+    x = b.any(ELEMENTS, (1, 4))
+    start, limit, stride, out = bounds(b, x.type.shape, 40)
     attributes = f"start_indices = {ints(start)}, limit_indices = {ints(limit)}, strides = {ints(stride)}"
     b.op("slice", [x], x.type.shaped(*out), x.facts, attributes)
 
