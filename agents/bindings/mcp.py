@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 from kc import __version__
+from kc.agents.bindings import wire
 from kc.agents.bindings.remote import Remote
 from kc.agents.gates import REASONS
 from kc.agents.protocol import Observation, Proposal, Verdict, schema
@@ -308,4 +309,6 @@ def serve(remote: Remote) -> None:
         os._exit(128 + number)
 
     signal.signal(signal.SIGTERM, stop)
-    make_server(remote).run("stdio")
+    server = make_server(remote)
+    with wire.guarded():
+        server.run("stdio")

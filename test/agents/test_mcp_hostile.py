@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kc.agents.bindings import walk, worker
+from kc.agents.bindings import walk, wire, worker
 from kc.agents.bindings.remote import Remote
 from kc.errors import InputError, KcError
 
@@ -113,6 +113,61 @@ def test_long_messages_are_cut():
     shown = worker._cut("short\n" + "x" * 10_000 + "\ny" * 1000)
     assert shown.startswith("short\nx") and "(10000 characters)" in shown and shown.endswith("(1002 lines)")
     assert len(shown) < 2000 and worker._cut("as it is\n  ^") == "as it is\n  ^"
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "said"),
+    [
+        (b"\xff\xfe\0{}", None, "no UTF-8 at byte 0"),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "\xff"}', 7, "no UTF-8 at byte 39"),
+        (b"\0", None, "no JSON"),
+        (b'{"jsonrpc": "2.0", "id": "seven", "method": ', "seven", "no JSON"),
+        (b"[" * 100_000, None, "nest too deep"),
+        (b"[1, 2]", None, "a JSON object, not list"),
+        (b'{"id": 7, "n": ' + b"9" * 6000 + b"}", 7, "no JSON: Exceeds"),
+        (b'{"id": 7, "method": "a\\ud800b"}', 7, "half of a surrogate pair"),
+    ],
+    ids=["bytes", "bytes within", "nul", "half", "deep", "list", "digits", "surrogate"],
+)
+def test_lines_that_are_no_messages_are_answered(line, number, said):
+    answer = json.loads(wire.problem(line) or b"null")
+    assert answer["id"] == number and said in answer["error"]["message"] and len(json.dumps(answer)) < 500
+
+
+def test_lines_that_are_messages_pass():
+    pair, letter = b'{"m": "\\ud83d\\ude00"}', '{"m": "é"}'.encode()
+    for line in (b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}', pair, letter):
+        assert wire.problem(line) is None
+
+
+def test_the_server_lives_on_after_lines_that_are_none(tmp_path: Path):
+    """And after one that is longer than any message: it is answered, and not kept."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "kc.tools.kc", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert server.stdin is not None and server.stdout is not None
+
+    def ask(line: bytes) -> dict:
+        server.stdin.write(line + b"\n")
+        server.stdin.flush()
+        return json.loads(server.stdout.readline())
+
+    try:
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        assert ask(json.dumps(hello).encode())["id"] == 1
+        assert ask(b"\xff\xfe")["error"]["code"] == -32700
+        long = ask(b'{"jsonrpc": "2.0", "id": 2, "method": "' + b"x" * (wire.LINE_BYTES + 1) + b'"}')
+        assert long["id"] == 2 and "at most 64 MiB" in long["error"]["message"]
+        resident = int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        assert resident < 400 << 20
+        assert ask(b'{"jsonrpc": "2.0", "id": 3, "method": "ping"}') == {"jsonrpc": "2.0", "id": 3, "result": {}}
+        server.stdin.close()
+        assert server.wait(20) == 0
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
 
 
 @pytest.mark.parametrize("how", ["stdin", "sigterm", "sigkill"])
