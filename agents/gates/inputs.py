@@ -13,7 +13,7 @@ import numpy as np
 from kc.agents.contract import ArgumentContract
 from kc.agents.execution.calls import Call
 from kc.agents.facts import Fact, parse_fact
-from kc.agents.gates import telling
+from kc.agents.gates import structured, telling
 from kc.agents.gates.obeying import obeying
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
@@ -129,6 +129,23 @@ class Drawer:
             return np.zeros(0, dtype)
         found = telling.nans(dtype)
         return self._kept(number, found[[0, 6, 4]] if found.size > 6 else found[:1])
+
+    def within(self, number: int, values: Array) -> Array | None:
+        """``values`` in an argument's type: integers brought into its range; None where a float is not allowed."""
+        dtype = self._original.arguments[number].dtype
+        if not is_float(dtype):
+            return to(np.clip(values, *self._range(number, dtype)), dtype)
+        made = to(values, dtype)
+        return made if self._kept(number, made.reshape(-1)).size == made.size else None
+
+    def joined(self, number: int) -> Array:
+        """Values that an operation or two lead to the constants of the texts (``structured``)."""
+        dtype = self._original.arguments[number].dtype
+        if is_float(dtype):
+            return self._kept(number, to(structured.joined(self._floats, bits=False), dtype))
+        low, high = self._range(number, dtype)
+        found = structured.joined(self._integers, bits=True)
+        return to([n for n in found if low <= n <= high], dtype)
 
     def allows(self, number: int, value: int) -> bool:
         """Whether a small integer may stand in an argument."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kc.agents.execution.calls import Call
+from kc.agents.gates import structured
 from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.reading import Reading
 from kc.agents.gates.sizes import Sizes, apart, every, large, longer, ordinary, tops
 from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, Array, is_float, to
+
+_T = TypeVar("_T")
 
 #: manners of floats that show most mistakes, in that order
 _TELLING = (
@@ -60,6 +63,8 @@ _PAIRED = 6
 _SWEEPS = 96
 #: most calls with values that the ops of the texts ask for, and the calls before which they are made
 _TELLING_CALLS, _EARLY = 96, 40
+#: most calls with whole arrays that conditions on data ask for
+_STRUCTURED = 72
 #: with rounding free, sums of several values near the largest overflow in one order and not in another: one value only
 _HUGE = ("some_large", "single", "outlier", "some_large")
 
@@ -89,6 +94,7 @@ class Planner:
             return []
         found = list(itertools.islice(self._calls(), most))
         found[_EARLY:_EARLY] = itertools.islice(self._telling(), _TELLING_CALLS)
+        found[_EARLY:_EARLY] = itertools.islice(self._structured(), _STRUCTURED)
         found += [*self._at_the_tops(), *self._longer(), *self._sweeps()]
         found += [shared for planned in found[::2] for shared in self._shared(planned)]
         return [self._drawer.obeying(planned) for planned in found]
@@ -230,6 +236,31 @@ class Planner:
         ways += [self._beyond(), self._signed_nans()]
         yield from _in_turns(ways)
 
+    def _structured(self) -> Iterator[Planned]:
+        """Whole arrays that conditions on data ask for, in one argument each: where the texts compare values."""
+        if "compare" not in self._drawer.traits:
+            return
+        numbers = [k for k in range(len(self._original.arguments)) if self._drawer.fills(k)]
+        pools = {k: pool for k in numbers if (pool := self._drawer.joined(k)).size}
+        ways = [self._pooled(pools, dict.fromkeys(pools, 0), None)] if pools else []
+        yield from _in_turns([*ways, *(self._whole(k) for k in numbers[:4])])
+
+    def _whole(self, number: int) -> Iterator[Planned]:
+        """One argument holds arrays of ``structured``; the others are special where it does nothing itself."""
+        top = max(self._sizes, key=self._drawer.shapes.elements)
+        shape = self._drawer.shapes.shape(number, top)
+        parts = [
+            itertools.product(structured.plain(shape), ("scattered", "rows")),
+            itertools.product(structured.whole(shape, self._drawer.constants(number, 8)), ("normal",)),
+            itertools.product(structured.orders(shape), ("normal",)),
+        ]
+        for (what, values), manner in _in_turns(parts):
+            made = self._drawer.within(number, values)
+            if made is not None:
+                arrays = list(self._drawer.arguments(top, manner))
+                arrays[number] = made
+                yield Planned(Call(tuple(arrays)), top, f"{what} in argument {number}, {manner} values elsewhere")
+
     def _signed_nans(self) -> Iterator[Planned]:
         """NaN with a sign and signalling ones, alone: beside an ordinary one nobody sees what becomes of them."""
         for number in [k for k in self._floats if self._drawer.fills(k)][:3]:
@@ -309,12 +340,13 @@ class Planner:
         return found
 
 
-def _in_turns(parts: list[Iterator[Planned]]) -> Iterator[Planned]:
+def _in_turns(parts: Sequence[Iterator[_T]]) -> Iterator[_T]:
     """One of each in turn until all are at their end."""
-    while parts:
-        for part in list(parts):
+    left = list(parts)
+    while left:
+        for part in list(left):
             planned = next(part, None)
             if planned is None:
-                parts.remove(part)
+                left.remove(part)
             else:
                 yield planned

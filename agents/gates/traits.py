@@ -15,6 +15,7 @@ _DIVISIONS = re.compile(r"\.(\w*div\w*|\w*rem\w*|remainder|sdiv|udiv)$")
 _REMAINDERS = re.compile(r"\.(rem[su]i|andi)$")
 _BITS = re.compile(r"\.(bitcast\w*|copysign|is_finite|fpclass|is\.fpclass|ptrtoint)$")
 _LOOPS = re.compile(r"^(scf\.(while|for)|affine\.for|stablehlo\.while|(cf|llvm)\.(br|cond_br|switch))$")
+_COMPARES = re.compile(r"^(stablehlo\.compare|arith\.cmp[if]|llvm\.[if]cmp)$")
 _ROUNDS = re.compile(r"\.(\w*round\w*|\w*floor\w*|\w*ceil\w*|trunc|rint|nearbyint|\w*fpto[su]i)$")
 _CONVERSIONS = re.compile(r"\.(truncf|sitofp|uitofp|fptrunc|convert|reduce_precision|fpto[su]i)$")
 _PRODUCTS = re.compile(r"\.(muli|mul[su]i_extended|mul|multiply)$")
@@ -27,7 +28,7 @@ _ELEMENT = re.compile(r"(?:^|[x<])((?:bf|f|i|ui|si|tf)\d+\w*|index)(?:$|[>,\s])"
 class Traits:
     """Gathers the traits of a module, op by op.
 
-    ``names``: ``divide``, ``divide-floats``, ``fma``, ``bits``, ``loop``, ``round``, ``undefined`` (ops of
+    ``names``: ``divide``, ``divide-floats``, ``fma``, ``bits``, ``loop``, ``compare``, ``round``, ``undefined`` (ops of
     ``kc.agents.execution.undefined``), and ``narrow:TYPE`` for each float
     type that is converted to.
     ``divisors``: constants that integers are divided by, also those that a product and a shift stand for.
@@ -59,6 +60,8 @@ class Traits:
         elif kind == "index" and _REMAINDERS.search(name):
             mask = name.endswith("andi")
             self._periods.update(dict.fromkeys(c + mask for c in _constants(op.operands[1:2])))
+        if _COMPARES.search(name) and element(op.operands[0].type) not in ("index", "i1", ""):
+            self.names.add("compare")
         if _ROUNDS.search(name):
             self.names.add("round")
         if _CONVERSIONS.search(name) and len(op.operands):

@@ -186,8 +186,8 @@ def test_what_the_ops_do_is_read():
     assert found.divisors[0] == 1771 and round(2**39 / 155210563) in found.divisors
 
 
-def telling_calls(region: Reading, *traits: str, divisors: tuple = (), floats: tuple = ()):
-    drawer = Drawer(region, Policy.of(region), (), floats, 1, (), frozenset(traits), divisors)
+def telling_calls(region: Reading, *traits: str, divisors: tuple = (), floats: tuple = (), integers: tuple = ()):
+    drawer = Drawer(region, Policy.of(region), integers, floats, 1, (), frozenset(traits), divisors)
     calls = Planner(drawer, region, ()).plan(60)
     return [p.call.arguments for p in calls if p.call.arguments[0].size]
 
@@ -260,6 +260,22 @@ def test_roundings_tell_a_quotient_from_a_product_with_the_reciprocal(divisor, r
     x = np.concatenate([a[0] for a in made])
     with np.errstate(over="ignore"):
         assert (rounding(x * reciprocal) != rounding(x / np.float32(divisor))).any()
+
+
+def test_conditions_on_data_meet_what_they_ask_for():
+    """Arrays of one constant, identities beside special values, orders broken at an end, constants carried back."""
+    region = reading("memref<?x?xf32>", "memref<?x?xf32>", arguments=(dims("M", "M"), dims("M", "M")))
+    assert any(
+        (a == np.eye(len(a))).all() and len(a) > 2 and not np.isfinite(b).all()
+        for a, b in telling_calls(region, "compare")
+    )
+    region = reading("memref<?xi32>", arguments=(dims("N"),))
+    calls = [a[0] for a in telling_calls(region, "compare", integers=(12544, 3, 7))]
+    assert any(4179 in a for a in calls) and any(112 in a for a in calls)  # 3 * x + 7, x * x
+    assert any(a.size > 2 and (a == 12544).all() for a in calls)
+    steps = [np.diff(a.astype(np.int64)) for a in calls if a.size > 3]
+    assert any((s[:-1] > 0).all() and s[-1] < 0 for s in steps) and any((s > 0).all() for s in steps)
+    assert any((s[1:] > 0).all() and s[0] < 0 for s in steps)
 
 
 def test_whole_arrays_lie_below_and_above_each_constant():
