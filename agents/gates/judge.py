@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: readings of originals that are kept
 _KEPT = 64
+#: CPU seconds in which an original is tested against itself
+_ITSELF = 5.0
 #: characters of a message: names of a stranger's are quoted in it
 _TOLD = 8_000
 _readings: OrderedDict[tuple[str, str], Any] = OrderedDict()
@@ -145,7 +147,19 @@ class _Trial:
         if report.rejection is None:
             taken = time.perf_counter() - start
             self.seconds.update({"race": report.race_seconds, "numeric": taken - report.race_seconds})
+            return None
+        if self.reading.unnamed:
+            self.pass_itself(original)
         return report.rejection
+
+    def pass_itself(self, original: Form) -> None:
+        """Raise InputError when the original fails its own test, for want of names of sizes that go together."""
+        from kc.agents.gates.dynamic import Setting, test
+        from kc.agents.gates.naming import complaint
+
+        alone = test(Setting(original, original, self.target, self.seed, _ITSELF, ()))
+        if alone.rejection is not None:
+            raise InputError(complaint(self.reading, alone.rejection.message))
 
     def run_artifact(self, proposal: Proposal, timing: bool) -> Rejection | None:
         """The gates of a proposal that runs in kc's own artifacts only."""

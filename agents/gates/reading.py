@@ -54,7 +54,8 @@ class Reading:
     ``integers``, ``floats``: constants in it, those that are compared with something first. ``parallel``: whether an
     order of iterations is left open. ``bits``: significant bits of the coarsest float type in which it computes (0: no
     float arithmetic). ``ops``: number of ops. ``work``: a guess at the scalar operations of one run where
-    shapes are static. ``traits``, ``divisors``, ``singled``: see ``traits.Traits``.
+    shapes are static. ``traits``, ``divisors``, ``singled``: see ``traits.Traits``. ``unnamed``: arguments of the
+    original some of whose open sizes nothing ties to a name (``naming``).
     """
 
     arguments: tuple[Kind, ...]
@@ -69,6 +70,7 @@ class Reading:
     traits: frozenset[str] = frozenset()
     divisors: tuple[int, ...] = ()
     singled: tuple[int, ...] = ()
+    unnamed: tuple[int, ...] = ()
 
 
 def read(module: ir.Module) -> Reading:

@@ -44,6 +44,7 @@ def static_gates() -> list[tuple[str, Callable[[Case], Rejection | None]]]:
 def read_original(text: str) -> Iterator[Any]:
     """``("reading", Reading)`` of the original, or ``("bad", why)``."""
     from kc.agents.gates.case import main_of
+    from kc.agents.gates.naming import named
     from kc.agents.gates.parse import parse
     from kc.agents.gates.reading import read
     from kc.errors import KcError
@@ -52,11 +53,12 @@ def read_original(text: str) -> Iterator[Any]:
     if isinstance(module, Rejection):
         yield "bad", module.message
         return
-    if main_of(module) is None:
+    main = main_of(module)
+    if main is None:
         yield "bad", "it has no public function @main with a body"
         return
     try:
-        yield "reading", read(module)
+        yield "reading", named(read(module), main)
     except KcError as error:
         yield "bad", str(error)
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from kc.agents.regions.axes import SCALAR
-from kc.agents.regions.calls import caller_of, calls_of
+from kc.agents.regions.calls import caller_of, calls_of, is_called
 from kc.agents.regions.find import Region
 from kc.agents.regions.forms import Forms
 from kc.agents.regions.symbols import is_public
@@ -60,7 +60,7 @@ def _of(value: ir.Value, caller: ir.Operation, module: ir.Operation, on_gpu: boo
     allocation = _DEVICE if on_gpu else _HOST
     if isinstance(value.owner, ir.Block):
         entry = value.owner == caller.regions[0].blocks[0] and is_public(caller)
-        return _GPU_ARGUMENT if entry and on_gpu else 1
+        return _GPU_ARGUMENT if entry and on_gpu and not is_called(caller, module) else 1
     op = value.owner.operation
     if op.name == "memref.alloc":
         return allocation

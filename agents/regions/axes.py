@@ -62,16 +62,67 @@ def classes(function: ir.Operation) -> Union:
     union = Union()
     ops = walk_ops(function)
     _from_linalg(union, function, ops)
+    _written_whole(union, function)
     for op in ops:
         dialect, _, name = op.name.partition(".")
         if op.name == "linalg.generic":
             _along_loops(union, op)
+        elif op.name in ("memref.copy", "linalg.copy"):
+            union.join_all(list(op.operands))
         if dialect in ("stablehlo", "chlo"):
             for one, other in _from_stablehlo(op, name):
                 union.join(one, other)
             if name in _ELEMENTWISE:
                 union.join_all([*op.operands, *op.results])
     return union
+
+
+def _written_whole(union: Union, function: ir.Operation) -> None:
+    """An argument with ``kc.out`` is written whole: where one loop after another stores it, it is as long as they."""
+    if "arg_attrs" not in function.attributes:
+        return
+    block = function.regions[0].blocks[0]
+    for argument, entries in zip(block.arguments, ir.ArrayAttr(function.attributes["arg_attrs"]), strict=True):
+        if not isinstance(argument.type, ir.MemRefType) or not any(e.name == "kc.out" for e in ir.DictAttr(entries)):
+            continue
+        uses = [use.owner for use in argument.uses]
+        stores = [op for op in uses if op.name == "memref.store"]
+        if not stores or any(op.name not in ("memref.store", "memref.load", "memref.dim") for op in uses):
+            continue
+        for axis, extent in enumerate(shape_of(argument)):
+            ends = [_loop_end(op.operands[2 + axis]) for op in stores]
+            if extent is None and None not in ends and len(set(ends)) == 1:
+                (end,) = set(ends)
+                assert end is not None
+                union.join(end, (argument, axis))
+
+
+def _loop_end(index: ir.Value) -> Axis | None:
+    """The extent up to which the counter ``index`` of a loop runs from 0 by 1; None where it is something else."""
+    if not isinstance(index.owner, ir.Block):
+        return None
+    loop = index.owner.owner.operation
+    number = ir.BlockArgument(index).arg_number
+    if loop.name == "scf.for" and number == 0:
+        low, high, step = list(loop.operands)[:3]
+    elif loop.name == "scf.parallel":
+        count = len(index.owner.arguments)
+        low, high, step = (loop.operands[part * count + number] for part in range(3))
+    else:
+        return None
+    if _number(low) != 0 or _number(step) != 1:
+        return None
+    if isinstance(high.owner, ir.Block):
+        return high, SCALAR
+    place = _number(high.owner.operands[1]) if high.owner.name == "memref.dim" else None
+    return None if place is None else (high.owner.operation.operands[0], place)
+
+
+def _number(value: ir.Value) -> int | None:
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return None
+    attribute = value.owner.operation.attributes["value"]
+    return int(ir.IntegerAttr(attribute).value) if isinstance(attribute, ir.IntegerAttr) else None
 
 
 def _along_loops(union: Union, op: ir.Operation) -> None:
