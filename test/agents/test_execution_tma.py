@@ -40,16 +40,8 @@ def told(outcome: Outcome) -> str:
                      *(f.message for f in (*outcome.fatal, *outcome.divergence, *outcome.uninitialised))])
 
 
-@cache
-def product(m: int, k: int, n: int, element: str = "bf16", turned: bool = False) -> str:
-    """kc's own kernel for a matrix product, as the region that agents see at level gpu."""
-    right = f"{n}x{k}" if turned else f"{k}x{n}"
-    text = f"""func.func public @main(%a: tensor<{m}x{k}x{element}>, %b: tensor<{right}x{element}>)
-        -> tensor<{m}x{n}x{element}> {{
-      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [{int(turned)}]
-        : (tensor<{m}x{k}x{element}>, tensor<{right}x{element}>) -> tensor<{m}x{n}x{element}>
-      return %0 : tensor<{m}x{n}x{element}>
-    }}"""
+def region(text: str) -> str:
+    """What an agent at level gpu sees of a StableHLO program that is one kernel."""
     seen = []
 
     @kc.agent(level="gpu", name="taker", match=Match(most_ops=1 << 20))
@@ -62,6 +54,19 @@ def product(m: int, k: int, n: int, element: str = "bf16", turned: bool = False)
     return found
 
 
+@cache
+def product(m: int, k: int, n: int, element: str = "bf16", turned: bool = False) -> str:
+    """kc's own kernel for a matrix product, as the region that agents see at level gpu."""
+    right = f"{n}x{k}" if turned else f"{k}x{n}"
+    text = f"""func.func public @main(%a: tensor<{m}x{k}x{element}>, %b: tensor<{right}x{element}>)
+        -> tensor<{m}x{n}x{element}> {{
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [{int(turned)}]
+        : (tensor<{m}x{k}x{element}>, tensor<{right}x{element}>) -> tensor<{m}x{n}x{element}>
+      return %0 : tensor<{m}x{n}x{element}>
+    }}"""
+    return region(text)
+
+
 @pytest.mark.parametrize("shape", [(64, 128, 64, "f16", True), (72, 80, 40), (136, 64, 256)])
 @pytest.mark.parametrize("order", ["forward", "reversed"])
 def test_kcs_own_products_are_right(shape, order):
@@ -69,6 +74,36 @@ def test_kcs_own_products_are_right(shape, order):
     right = b.T if shape[-1] is True else b
     assert clean(outcome), told(outcome)
     assert np.array_equal(outcome.results[0], (a.astype(np.float32) @ right.astype(np.float32)).astype(a.dtype))
+
+
+def test_kcs_own_attention_is_right():
+    """Online softmax, products with a factor in registers, tiles handed out by a counter, warpgroups in turn."""
+    q, s = "tensor<1x130x64xbf16>", "tensor<1x130x130xf32>"
+    outcome, (query, key, value, _) = emulate(region(f"""func.func public @main(%q: {q}, %k: {q}, %v: {q}) -> {q} {{
+      %s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : ({q}, {q}) -> {s}
+      %c = stablehlo.constant dense<0.125> : {s}
+      %t = stablehlo.multiply %s, %c : {s}
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %m = stablehlo.reduce(%t init: %low) applies stablehlo.maximum across dimensions = [2]
+        : ({s}, tensor<f32>) -> tensor<1x130xf32>
+      %mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<1x130xf32>) -> {s}
+      %d = stablehlo.subtract %t, %mb : {s}
+      %e = stablehlo.exponential %d : {s}
+      %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [2]
+        : ({s}, tensor<f32>) -> tensor<1x130xf32>
+      %lb = stablehlo.broadcast_in_dim %l, dims = [0, 1] : (tensor<1x130xf32>) -> {s}
+      %p = stablehlo.divide %e, %lb : {s}
+      %pb = stablehlo.convert %p : ({s}) -> tensor<1x130x130xbf16>
+      %o = stablehlo.dot_general %pb, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+        : (tensor<1x130x130xbf16>, {q}) -> {q}
+      return %o : {q}
+    }}"""))
+    assert clean(outcome), told(outcome)
+    scores = np.einsum("bqd,bkd->bqk", query.astype(np.float64), key.astype(np.float64)) / 8
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    want = weights / weights.sum(-1, keepdims=True) @ value.astype(np.float64)
+    assert np.abs(outcome.results[0].astype(np.float64) - want).max() < 2e-2
 
 
 #: (what is taken out of kc's kernel, or what is put in its place, what the emulator says)

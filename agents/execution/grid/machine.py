@@ -125,6 +125,9 @@ def make_global(memory: Memory, node: Node, space: str, name: str) -> Region:
     if isinstance(value, np.ndarray):
         raw = to_bytes(np.broadcast_to(value, tuple(int(e or 0) for e in kind.shape))[None])[0]
         region.data[:], region.written[:] = raw, True
+    elif isinstance(value, int) and kind.form == "number" and kind.dtype is not None and size == kind.dtype.itemsize:
+        region.data[:] = to_bytes(np.array([value]).astype(kind.dtype))[0]
+        region.written[:] = True
     elif value is not None and value is not True and space != SHARED:
         raise ExecutionError("unsupported", f"the value of @{node.symbol} at {node.place}", node.name)
     region.read_only = "constant" in a

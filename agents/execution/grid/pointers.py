@@ -1,6 +1,7 @@
 """Ops on LLVM's pointers: loads, stores, addresses, atomics; and LLVM's structs."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.grid.nodes import Node
 from kc.agents.execution.grid.registry import op
+from kc.agents.execution.grid.scalars import unsigned
 from kc.agents.execution.grid.storage import load_at, store_at, update
 from kc.agents.execution.grid.types import Type, type_of
 
@@ -98,11 +100,25 @@ def _zero(warp: Warp, node: Node, values: list[Any], mask: Array) -> Any:
     return make(node.types[0])
 
 
-_RMW = ("xchg", "add", "sub", "and", "nand", "or", "xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin")
+_RMW = ("xchg", "add", "sub", "and", "nand", "or", "xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
+        "uinc_wrap", "udec_wrap")
 _RMW_OPS = {
     "add": "arith.addi", "sub": "arith.subi", "and": "arith.andi", "or": "arith.ori", "xor": "arith.xori",
     "max": "arith.maxsi", "min": "arith.minsi", "umax": "arith.maxui", "umin": "arith.minui", "fadd": "arith.addf",
     "fsub": "arith.subf", "fmax": "arith.maxnumf", "fmin": "arith.minnumf",
+}
+
+
+def _wraps_up(a: Array, b: Array) -> Array:
+    return np.where(unsigned(a) >= unsigned(b), 0, a + 1).astype(a.dtype)
+
+
+def _wraps_down(a: Array, b: Array) -> Array:
+    return np.where((a == 0) | (unsigned(a) > unsigned(b)), b, a - 1).astype(a.dtype)
+
+
+_WRAPS: dict[str, Callable[[Array, Array], Array]] = {
+    "xchg": lambda a, b: b, "uinc_wrap": _wraps_up, "udec_wrap": _wraps_down,
 }
 
 
@@ -118,9 +134,9 @@ def _atomicrmw(warp: Warp, node: Node, values: list[Any], mask: Array) -> Array:
 
     code = node.attributes["bin_op"]
     name = _RMW[code] if isinstance(code, int) and code < len(_RMW) else str(code)
-    if name != "xchg" and name not in _RMW_OPS:
+    if name not in ("xchg", "uinc_wrap", "udec_wrap") and name not in _RMW_OPS:
         raise ExecutionError("unsupported", f"llvm.atomicrmw {name} at {node.place}", node.name)
-    combine = (lambda a, b: b) if name == "xchg" else (lambda a, b: SCALARS[_RMW_OPS[name]](node, a, b))
+    combine = _WRAPS.get(name) or (lambda a, b: SCALARS[_RMW_OPS[name]](node, a, b))
     return update(warp, node, warp.spread(values[0]), warp.spread(values[1]), _scalar(node.operand_types[1]), combine,
                   mask, _ordering(node))
 
