@@ -35,6 +35,17 @@ def reference(original: str, target: str) -> str:
     return assembly.parts(original).reference
 
 
+def region_of(reference: str, target: str) -> str | Rejection:
+    """The text at level asm of a region of the llvm level, which is answered there."""
+    from kc.agents.realize.realized import RealizeError
+    from kc.agents.realize.x86.answer import text_of
+
+    try:
+        return text_of(reference, target)
+    except RealizeError as error:
+        return Rejection(error.reason, str(error)[:2000])
+
+
 def form(original: str, proposal: Proposal, target: str, reading: Reading) -> Form | Rejection:
     """The proposal's machine code, ready to be run, or why there is none."""
     from kc.agents.execution.machine_code import Code

@@ -106,6 +106,11 @@ class _Trial:
 
         if proposal.kind == "keep":
             return None
+        if self.machine is None and (self.level, proposal.level) == (asm_level.ABOVE, asm_level.LEVEL):
+            machine = asm_level.region_of(self.original, self.target)
+            if isinstance(machine, Rejection):
+                return machine
+            self.machine = machine
         if self.machine is not None:
             return self.run_machine(self.machine, proposal, timing)
         form = realize(self.original, proposal, self.level, self.target)

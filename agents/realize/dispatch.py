@@ -32,6 +32,10 @@ def realize(region_ir: str, proposal: Proposal, level: str = "linalg", target: s
         from kc.agents.realize.asm import asm
 
         return asm(region_ir, proposal, target)
+    if level == "llvm" and proposal.level == "asm":
+        from kc.agents.realize.x86.answer import answer_to_llvm
+
+        return answer_to_llvm(region_ir, proposal, target)
     region = parse_source(region_ir)
     if proposal.kind == "keep":
         return Realized(level, region_ir)

@@ -15,7 +15,6 @@ from kc.agents.regions.buffers import Withheld
 from kc.errors import InputError
 
 if TYPE_CHECKING:
-    from kc.bindings import ir
     from kc.targets.cpu import CpuTarget
 
 _REFERENCE = "#|"
@@ -51,16 +50,17 @@ def code_of(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith((_REFERENCE, _HEAD[:5])))
 
 
-def text_of(reference: str, function: ir.Operation, target: CpuTarget) -> str:
+def text_of(reference: str, target: CpuTarget) -> str:
     """The text of the region whose reference (see ``kc.agents.regions.extract``) is ``reference``.
 
-    ``function``: as it stands in its program, which tells how it is optimised. Raises Withheld when threads share its
-    work or it has variables: what these do in machine code cannot be watched.
+    Raises Withheld when threads share its work or it has variables: what these do in machine code cannot be watched.
     """
+    from kc.answers import names_of
     from kc.codegen import emit, llvm_ir, units
     from kc.context import make_context, parse_module
 
     module = parse_module(reference, make_context(), "reference")
+    main = names_of(module.operation)["main"]
     ir_text = llvm_ir.translate(module.operation)
     threads = _THREADS.search(ir_text)
     if threads is not None:
@@ -72,7 +72,7 @@ def text_of(reference: str, function: ir.Operation, target: CpuTarget) -> str:
         raise Withheld("it has variables that outlive a call")
     code = emit.assembly(
         _for_readers(ir_text), triple=target.triple, cpu=target.processor, features=target.all_features,
-        opt=units.level_of(function, target.opt),
+        opt=units.level_of(main, target.opt),
     )  # fmt: skip
     head = "".join(f"{_REFERENCE} {line}".rstrip() + "\n" for line in reference.splitlines())
     return _HEAD.format(target.triple) + head + _NOISE.sub("", code)

@@ -82,7 +82,7 @@ def _of_machine_code(
 
     assert isinstance(target, CpuTarget)
     above = observe(dataclasses.replace(region, level="llvm"), at, target, options, kernels)
-    text = assembly.text_of(above.ir, region.operation, target)
+    text = assembly.text_of(above.ir, target)
     known = identity(region.level, text, target.spec, options)
     return dataclasses.replace(above, level=region.level, identity=known, ir=text, ops=())
 

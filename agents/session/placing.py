@@ -16,12 +16,13 @@ def place(region: Region, observation: Observation, proposal: Proposal, target: 
 
     Raises InputError or CompileError when it does not fit; the program then is as it was.
     """
-    if region.level == "asm":
+    if region.level == "asm" or (region.level == "llvm" and proposal.level == "asm"):
         from kc.agents import realize
 
         if region.operation.name == "llvm.func":
-            realized = realize.realize(observation.ir, proposal, "asm", target.spec)
-            realize.splice_assembly(region.operation, realized)
+            realize.splice_assembly(
+                region.operation, realize.realize(observation.ir, proposal, region.level, target.spec)
+            )
         else:
             realize.splice_ptx(region.operation, realize.realize(region.text, proposal, "asm", target.spec))
         return

@@ -5,7 +5,8 @@ import platform
 import numpy as np
 import pytest
 
-from kc.agents import Proposal, judge
+import kc
+from kc.agents import Agent, Proposal, judge
 from kc.agents.execution import Call, Checks, run
 from kc.agents.execution.machine_code import Code
 from kc.agents.realize import RealizeError
@@ -280,6 +281,37 @@ def test_what_is_asked_of_a_proposal():
     assert judge(REGION, Proposal("schedule", knobs={"x": 1}), level="asm").reason == "level.kind"
     assert judge(REGION, Proposal("replace_ir", ir=CODE, level="llvm"), level="asm").reason == "level.higher"
     assert judge(REGION, Proposal("keep"), level="asm").accepted
+
+
+def test_a_region_of_level_llvm_is_answered_with_assembly(tmp_path):
+    twice = """func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %r = stablehlo.add %x, %x : tensor<64xf32>
+      return %r : tensor<64xf32>
+    }"""
+    seen = []
+
+    class Adds(Agent):
+        name, levels = "adds", ("llvm",)
+
+        def propose(self, observation):
+            seen.append(observation)
+            code = (
+                "\t.text\n\t.globl main\nmain:\n\txorl %eax, %eax\n\tmovq 8(%rsp), %rdx\n"
+                "1:\tmovss (%rsi,%rax,4), %xmm0\n\taddss %xmm0, %xmm0\n\tmovss %xmm0, (%rdx,%rax,4)\n"
+                f"\tincl %eax\n\tcmpl $64, %eax\n\t{'jle' if not observation.attempts else 'jl'} 1b\n\tretq\n"
+            )
+            return Proposal("replace_ir", ir=code, level="asm") if len(observation.attempts) < 2 else None
+
+    ledger = tmp_path / "ledger.jsonl"
+    made = kc.compile(twice, agents=[Adds()], ledger=ledger)
+    (decision,) = made.session.decisions
+    assert decision.accepted and decision.level == "llvm" and not made.session.remarks
+    assert decision.tried[0].judgement().reason == "aliasing.bounds" and seen[0].level == "llvm"
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    np.testing.assert_array_equal(made(x)[0], x + x)
+    assert "asm.o" in made.files
+    assert kc.compile(twice, ledger=ledger, ledger_mode="frozen").files == made.files
+    assert judge(REFERENCE, Proposal("replace_ir", ir=CODE, level="asm"), level="llvm", budget=1.0).accepted
 
 
 # ---- the executor by itself: what it sees does not hang on the rules for texts

@@ -7,6 +7,27 @@ from kc.agents.realize.realized import Realized, RealizeError
 from kc.agents.realize.x86 import assembled, frame, lines, rules
 
 
+def text_of(reference: str, target: str) -> str:
+    """The text at level asm of a region of the llvm level. Raises RealizeError when it has none."""
+    from kc.agents.regions import assembly
+    from kc.agents.regions.buffers import Withheld
+    from kc.targets import get_target
+    from kc.targets.cpu import CpuTarget
+
+    chosen = get_target(target)
+    if not isinstance(chosen, CpuTarget) or chosen.architecture != "x86_64":
+        raise RealizeError("level", "level.target", f"the assembly of a region for '{target}' cannot be answered")
+    try:
+        return assembly.text_of(reference, chosen)
+    except Withheld as why:
+        raise RealizeError("level", "level.kind", f"the region cannot be answered with assembly: {why}") from None
+
+
+def answer_to_llvm(region: str, proposal: Proposal, target: str) -> Realized:
+    """Assembly for a region of the llvm level, see ``answer``."""
+    return answer(text_of(region, target), proposal, target)
+
+
 def answer(region: str, proposal: Proposal, target: str) -> Realized:
     """The code of ``proposal`` for the region whose text (``kc.agents.regions.assembly``) is ``region``.
 
