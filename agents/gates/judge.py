@@ -59,6 +59,8 @@ def judge(
     below = torch_level.proposal_below(above, made) if from_torch else made
     trial.ours = below is not made
     found = below if isinstance(below, Rejection) else trial.run(below, timing)
+    if found is not None and from_torch and trial.ours and made.ir is not None:
+        found = torch_level.above(found, made.ir)
     return trial.rejected(found) if found is not None else trial.accepted()
 
 
@@ -140,6 +142,7 @@ class _Trial:
 
     def dynamic(self, form: Form, proposal: Proposal) -> Rejection | None:
         """The gates that run the proposal."""
+        from kc.agents.gates import diverging
         from kc.agents.gates.assumptions import guard_parts
         from kc.agents.gates.differential import Form
         from kc.agents.gates.dynamic import Setting, test
@@ -155,7 +158,7 @@ class _Trial:
             return None
         if self.reading.unnamed:
             self.pass_itself(original)
-        return report.rejection
+        return report.rejection if form.text == proposal.ir else diverging.unplaced(report.rejection)
 
     def pass_itself(self, original: Form) -> None:
         """Raise InputError when the original fails its own test, for want of names of sizes that go together."""

@@ -7,6 +7,7 @@ included, on what becomes of it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -101,7 +102,21 @@ def lower(text: str, original_text: str | None) -> Iterator[Any]:
         yield Rejection("signature.main", f"at level '{BELOW}' there is no function @main any more")
         return
     contract.write(made)
-    yield str(module.operation.get_asm(enable_debug_info=False))
+    yield str(module.operation.get_asm(enable_debug_info=True))  # what is told of an op is told of a line of ``text``
+
+
+def above(found: Rejection, text: str) -> Rejection:
+    """A rejection that names the op of ``text``, a proposal at ``LEVEL``, which became the op below that it names."""
+    where = (found.witness or {}).get("diverging")
+    lines = text.splitlines()
+    if where is None or not 0 < where.get("line", 0) <= len(lines):
+        return found
+    name = re.match(r"\"?([A-Za-z_][\w.$]*)", lines[where["line"] - 1][where["column"] - 1 :])
+    if name is None or not name[1].startswith((f"{LEVEL}.", f"{LEVEL}_")):
+        return found
+    told = {**where, "op": name[1], "text": " ".join(lines[where["line"] - 1].split()), "below": where["op"]}
+    message = found.message.replace(f"'{where['op']}' at line", f"'{name[1]}' at line", 1)
+    return dataclasses.replace(found, op=name[1], message=message, witness={**(found.witness or {}), "diverging": told})
 
 
 def _signature(wanted: ir.Operation, given: ir.Operation) -> Rejection | None:

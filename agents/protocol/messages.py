@@ -192,9 +192,11 @@ class Verdict:
     #: the reason in words, with names and numbers
     message: str = ""
     #: the smallest counter-example found: ``sizes``, ``arguments`` (values or how they were drawn), ``index``, ``got``,
-    #: ``want``; of a race the two places; None where no run was needed
+    #: ``want``; of a race the two places; ``diverging``: ``op`` with ``line``, ``column`` and ``text`` in the proposal,
+    #: where they are known; None where no run was needed
     witness: dict[str, Any] | None = None
-    #: the first op of the region that diverges, where it can be told
+    #: name of the op of the proposal that breaks a rule, or at which it first diverges from the region, where it can be
+    #: told; ``message`` says where it stands
     op: str | None = None
     #: largest error against the reference in higher precision: ``ulp``, and that of the original (``original_ulp``)
     errors: dict[str, float] | None = None

@@ -24,7 +24,9 @@ _CHOSEN = re.compile(
     r"|llvm\.(f?(add|sub|mul)|fdiv|[su](div|rem)|and|or|xor|shl|lshr|ashr|icmp|fcmp|select|fneg"
     r"|intr\.(fabs|sqrt|exp|log|[su]?(max|min)(imum|num)?))$"
 )
-_FLOAT, _LANES = 1 << 8, 32
+_FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
+#: bits of a form (trace.cpp), lanes of a vector up to which each is told of
+_FLOAT, _BRAIN, _LANES = 1 << 8, 1 << 11, 32
 #: ops whose bodies hold nothing but what they compute
 _CLOSED = ("memref.generic_atomic_rmw", "vector.mask", "scf.reduce", "llvm.mlir.global")
 _DYNAMIC = -(1 << 63)
@@ -104,7 +106,7 @@ def _chooses(op: ir.Operation) -> bool:
         return False
     if isinstance(result, ir.VectorType) and (result.rank != 1 or result.shape[0] > _LANES):
         return False
-    if isinstance(kind, ir.FloatType) and dataflow.width_of(kind) not in (32, 64):
+    if isinstance(kind, ir.FloatType) and not isinstance(kind, _FLOATS):
         return False
     return dataflow.width_of(_element(result)) in (1, dataflow.width_of(kind))
 
@@ -145,7 +147,8 @@ class _Buffers:
 
     def _chosen(self, value: ir.Value, *operands: ir.Value) -> ir.Value:
         kind = operands[0].type
-        form = dataflow.width_of(kind) | (_FLOAT if isinstance(kind, ir.FloatType) else 0)
+        form = dataflow.width_of(kind)
+        form |= (_FLOAT if isinstance(kind, _FLOATS) else 0) | (_BRAIN if isinstance(kind, ir.BF16Type) else 0)
         words = [self.word(operand) for operand in operands]
         words += [words[0]] * (3 - len(words))
         word = self._call(_CHOOSE, [self.constant(), self.constant(form), self.word(value), *words], [self.i64])

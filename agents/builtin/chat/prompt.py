@@ -83,8 +83,11 @@ def _dialects(level: str) -> frozenset[str]:
 def verdict_message(verdict: dict[str, Any]) -> str:
     """A rejection in words, with its counter-example."""
     lines = [f"Rejected by gate '{verdict.get('gate')}', reason {verdict.get('reason')}: {verdict.get('message', '')}"]
-    if verdict.get("op"):
-        lines.append(f"First op that diverges: {verdict['op']}")
+    where = (verdict.get("witness") or {}).get("diverging") or {}
+    if where.get("line"):
+        lines.append(f"First op that diverges: {verdict['op']}, line {where['line']} of your text: {where['text']}")
+    elif verdict.get("op"):
+        lines.append(f"Op at fault: {verdict['op']}")
     if verdict.get("witness"):
         lines.append(f"Counter-example: {_cut(json.dumps(verdict['witness']), _WITNESS)}")
     if verdict.get("errors"):

@@ -30,8 +30,8 @@ enum Code : int32_t {
   kNegate, kAbs, kSqrt, kRsqrt, kExp, kLog, kTanh,                                             // of floats
   kAnd, kOr, kXor, kShiftLeft, kShiftRight, kRemainder                                         // of integers
 };
-// Of a node's operands: the bits of each, whether they are floats, whether integers count as signed.
-enum Form : int32_t { kFloat = 1 << 8, kSigned = 1 << 9, kNegated = 1 << 10 };
+// Of a node's operands: the bits of each, whether they are floats (kBrain: bf16), whether integers count as signed.
+enum Form : int32_t { kFloat = 1 << 8, kSigned = 1 << 9, kNegated = 1 << 10, kBrain = 1 << 11 };
 constexpr int kOperands = 3;
 
 struct Patch {
@@ -105,6 +105,20 @@ template <typename T> uint64_t of_integers(int32_t code, T a, T b, uint64_t cond
   }
 }
 
+// Floats of 16 bits are computed with in f32 and rounded once.
+float widened(uint64_t bits, bool brain) {
+  if (brain)
+    return as<float>(bits << 16);
+  return static_cast<float>(as<_Float16>(bits));
+}
+
+uint64_t narrowed(float value, bool brain) {
+  if (!brain)
+    return bits_of(static_cast<_Float16>(value));
+  uint64_t bits = bits_of(value);
+  return std::isnan(value) ? 0x7FC0 : ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16) & 0xFFFF;
+}
+
 uint64_t patched(int64_t form, const uint64_t (&operands)[kOperands]) {
   uint64_t given[kOperands];
   for (int k = 0; k < kOperands; ++k) {
@@ -114,7 +128,12 @@ uint64_t patched(int64_t form, const uint64_t (&operands)[kOperands]) {
   }
   int64_t width = form & 0xFF;
   uint64_t made;
-  if (form & kFloat) {
+  bool compares = patch.code >= kLess && patch.code <= kNotEqual;
+  if (form & kFloat && width == 16) {
+    bool brain = form & kBrain;
+    made = of_floats(patch.code, widened(given[0], brain), widened(given[1], brain), given[2]);
+    made = compares ? made : narrowed(as<float>(made), brain);
+  } else if (form & kFloat) {
     made = width == 32 ? of_floats(patch.code, as<float>(given[0]), as<float>(given[1]), given[2])
                        : of_floats(patch.code, as<double>(given[0]), as<double>(given[1]), given[2]);
   } else if (patch.form & kSigned) {
@@ -123,7 +142,7 @@ uint64_t patched(int64_t form, const uint64_t (&operands)[kOperands]) {
   } else {
     made = of_integers(patch.code, given[0], given[1], given[2], width);
   }
-  if (patch.code >= kLess && patch.code <= kNotEqual)
+  if (compares)
     return (made & 1) ^ (patch.form & kNegated ? 1 : 0);
   return width == 64 ? made : made & ((uint64_t{1} << width) - 1);
 }

@@ -7,6 +7,6 @@ the sandbox, adds nothing to a proposal that passes, never changes a verdict, an
 
 from __future__ import annotations
 
-from kc.agents.gates.diverging.ask import Divergence, find
+from kc.agents.gates.diverging.ask import Divergence, find, unplaced
 
-__all__ = ["Divergence", "find"]
+__all__ = ["Divergence", "find", "unplaced"]

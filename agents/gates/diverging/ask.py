@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kc.agents.execution.calls import Call, Outcome
 from kc.agents.gates import sandbox
 from kc.agents.gates.inputs import Drawer, Planned
+from kc.agents.gates.reasons import Rejection
 from kc.agents.gates.sizes import ordinary
 from kc.errors import KcError
 
@@ -64,6 +65,16 @@ def find(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Di
         if failure.difference is not None and not failure.reason.startswith(_WITHOUT):
             return _searched(failure, first, tester, drawer)
     return None
+
+
+def unplaced(found: Rejection) -> Rejection:
+    """A rejection without lines of a text that nobody but kc has seen: of a schedule, of a library's call …"""
+    where = (found.witness or {}).get("diverging")
+    if where is None or "line" not in where:
+        return found
+    message = found.message.replace(f"'{where['op']}' at line {where['line']}:{where['column']}", f"'{where['op']}'", 1)
+    kept = {name: value for name, value in where.items() if name not in ("line", "column")}
+    return dataclasses.replace(found, message=message, witness={**(found.witness or {}), "diverging": kept})
 
 
 def _of_finding(finding: dict[str, Any]) -> Divergence | None:

@@ -59,7 +59,8 @@ class Search:
     def run(self, starts: Sequence[int]) -> Found | None:
         """The op that the wrong element goes back to; ``starts``: the nodes that produced it."""
         few = self.changes is not None and self.changes.small
-        if few and len(changed := self._changed(starts)) == 1:  # all else is the original's
+        changed = self._changed(starts) if few else []
+        if len(changed) == 1 and not changed[0].children:  # all else is the original's
             return self._at(changed[0])
         order = (STRICT, LOOSE, PART) if few else (PART, LOOSE, STRICT)
         ranked: list[list[int]] = []

@@ -141,8 +141,11 @@ class Changes:
         return op
 
     def constant(self, op: Op) -> Op:
-        """The constant that alone makes an op new: the original has the op with another constant in that place."""
-        for number, maker in enumerate(op.makers):
+        """The constant that alone makes an op new: the original has the op with another constant in that place.
+
+        In another program that says nothing: there it is the op.
+        """
+        for number, maker in enumerate(op.makers if self.small else ()):
             if maker is None or not maker.constant or not self.new(maker):
                 continue
             for other in self.original.ops:
