@@ -120,29 +120,24 @@ def _log_parts(m: Scope, x: Num) -> tuple[Num, Num, Num]:
     return k, f, m.fma(s, m.fma(z, m.poly(z, _LOG), half_square), -half_square)
 
 
-def _log_edges(m: Scope, x: Num, result: Num) -> Num:
-    result = m.where(x < INF, result, x)
-    return m.where(x > 0.0, result, m.where(x.eq(0.0), -INF, m.where(x < 0.0, NAN, x)))
-
-
 def log(m: Scope, x: Num) -> Num:
     """Natural logarithm, at most 1 ulp."""
     k, f, rest = _log_parts(m, x)
-    return _log_edges(m, x, m.fma(k, _LN2[0], f + m.fma(k, _LN2[1], rest)))
+    return v64.log_edges(m, x, m.fma(k, _LN2[0], f + m.fma(k, _LN2[1], rest)))
 
 
 def log2(m: Scope, x: Num) -> Num:
     """Logarithm to base 2, at most 2 ulp; exact for powers of 2."""
     k, f, rest = _log_parts(m, x)
     tail = m.fma(f, _LOG2E[1], rest * _LOG2E[0])
-    return _log_edges(m, x, m.fma(f, _LOG2E[0], tail) + k)
+    return v64.log_edges(m, x, m.fma(f, _LOG2E[0], tail) + k)
 
 
 def log10(m: Scope, x: Num) -> Num:
     """Logarithm to base 10, at most 2 ulp."""
     k, f, rest = _log_parts(m, x)
     tail = m.fma(k, _LOG10_2[1], m.fma(f, _LOG10E[1], rest * _LOG10E[0]))
-    return _log_edges(m, x, m.fma(k, _LOG10_2[0], m.fma(f, _LOG10E[0], tail)))
+    return v64.log_edges(m, x, m.fma(k, _LOG10_2[0], m.fma(f, _LOG10E[0], tail)))
 
 
 def log1p(m: Scope, x: Num) -> Num:
@@ -151,7 +146,7 @@ def log1p(m: Scope, x: Num) -> Num:
     correction = m.where(x > 1.0, 1.0 - (u - x), x - (u - 1.0)) / u
     k, f, rest = _log_parts(m, u)
     result = m.fma(k, _LN2[0], f + (m.fma(k, _LN2[1], rest) + correction))
-    return m.where(abs(x) < 2.0**-25, x, _log_edges(m, u, result))
+    return m.where(abs(x) < 2.0**-25, x, v64.log_edges(m, u, result))
 
 
 def tanh(m: Scope, x: Num) -> Num:

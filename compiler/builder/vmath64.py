@@ -109,7 +109,8 @@ def log_parts(m: Scope, x: Num) -> tuple[Num, Num, Num]:
     return k, f, m.fma(s, m.fma(z, m.poly(z, _LOG), half_square), -half_square)
 
 
-def _log_edges(m: Scope, x: Num, result: Num) -> Num:
+def log_edges(m: Scope, x: Num, result: Num) -> Num:
+    """``result``, a logarithm, and what it is at 0, at infinity, of negative numbers and of NaN."""
     result = m.where(x < INF, result, x)
     return m.where(x > 0.0, result, m.where(x.eq(0.0), -INF, m.where(x < 0.0, NAN, x)))
 
@@ -117,7 +118,7 @@ def _log_edges(m: Scope, x: Num, result: Num) -> Num:
 def log(m: Scope, x: Num) -> Num:
     """Natural logarithm, at most 1 ulp."""
     k, f, rest = log_parts(m, x)
-    return _log_edges(m, x, m.fma(k, LN2_HI, f + m.fma(k, LN2_LO, rest)))
+    return log_edges(m, x, m.fma(k, LN2_HI, f + m.fma(k, LN2_LO, rest)))
 
 
 def _log_base(m: Scope, x: Num, whole: tuple[float, float], scale: tuple[float, float]) -> Num:
@@ -127,7 +128,7 @@ def _log_base(m: Scope, x: Num, whole: tuple[float, float], scale: tuple[float, 
     head = high * scale[0]
     tail = m.exact_fma(high, scale[0], -head) + m.fma(low, scale[0], high * scale[1])
     total, error = two_sum(k * whole[0], head)
-    return _log_edges(m, x, total + (error + m.fma(k, whole[1], tail)))
+    return log_edges(m, x, total + (error + m.fma(k, whole[1], tail)))
 
 
 def log2(m: Scope, x: Num) -> Num:
@@ -146,7 +147,7 @@ def log1p(m: Scope, x: Num) -> Num:
     correction = m.where(x > 1.0, 1.0 - (u - x), x - (u - 1.0)) / u
     k, f, rest = log_parts(m, u)
     result = m.fma(k, LN2_HI, f + (m.fma(k, LN2_LO, rest) + correction))
-    return m.where(abs(x) < 2.0**-54, x, _log_edges(m, u, result))
+    return m.where(abs(x) < 2.0**-54, x, log_edges(m, u, result))
 
 
 def tanh(m: Scope, x: Num) -> Num:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,15 +21,15 @@ _capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, (ctypes.p
 
 
 @functools.cache
-def routine(name: str) -> Any:
-    """A routine of LAPACK (``dgetrf``) as a ctypes function. Raises ``ExecutionError`` when SciPy is not installed."""
+def routine(name: str, library: str = "lapack") -> Any:
+    """A routine of LAPACK (``dgetrf``) or of ``blas`` as a ctypes function; raises ``ExecutionError`` without SciPy."""
     try:
-        from scipy.linalg import cython_lapack
+        exported = importlib.import_module(f"scipy.linalg.cython_{library}")
     except ImportError as error:
         raise ExecutionError(
-            f"LAPACK's {name} comes from SciPy, which cannot be imported ({error}): pip install 'kc[linalg]'"
+            f"{library.upper()}'s {name} comes from SciPy, which cannot be imported ({error}): pip install 'kc[linalg]'"
         ) from None
-    capsule = cython_lapack.__pyx_capi__[name]
+    capsule = exported.__pyx_capi__[name]
     signature = _capsule_name(capsule)
     count = signature.count(b",") + 1
     return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(_capsule_pointer(capsule, signature))

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kc.runtime.errors import ExecutionError
-from kc.runtime.lapack.library import _capsule_name, _capsule_pointer
+from kc.runtime.lapack.library import routine
 from kc.runtime.libraries.gemm import Product, finish
 
 _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 _MOST = (1 << 31) - 1  # Fortran's integers have 32 bits
-
-
-@functools.cache
-def _routine(name: str) -> Any:
-    try:
-        from scipy.linalg import cython_blas
-    except ImportError as error:
-        raise ExecutionError(
-            f"BLAS's {name} comes from SciPy, which cannot be imported ({error}): pip install 'kc[linalg]'"
-        ) from None
-    capsule = cython_blas.__pyx_capi__[name]
-    signature = _capsule_name(capsule)
-    count = signature.count(b",") + 1
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(_capsule_pointer(capsule, signature))
 
 
 def implementation(name: str) -> Callable[..., None]:
@@ -54,7 +38,7 @@ def gemm(inputs: Sequence[Any], outputs: Sequence[Any], attributes: Mapping[str,
 
 def _multiply(letter: str, product: Product, a: Any, b: Any, out: Any) -> None:
     """A row-major product is the column-major one of the transposed factors in the other order."""
-    routine, size = _routine(f"{letter}gemm"), out.itemsize
+    gemm, size = routine(f"{letter}gemm", "blas"), out.itemsize
     integers = {n: ctypes.c_int(n) for n in (product.m, product.n, product.k)}
     at = {n: ctypes.addressof(box) for n, box in integers.items()}
     one, zero = np.array([product.alpha], out.dtype), np.zeros(1, out.dtype)
@@ -62,7 +46,7 @@ def _multiply(letter: str, product: Product, a: Any, b: Any, out: Any) -> None:
     columns_a = product.m if product.transpose_a else product.k
     columns_b = product.k if product.transpose_b else product.n
     for number in range(product.batch):
-        routine(
+        gemm(
             ctypes.addressof(first),
             ctypes.addressof(second),
             at[product.n],

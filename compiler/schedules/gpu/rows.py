@@ -18,7 +18,7 @@ from typing import Any
 from kc.builder.expr import HALF
 from kc.builder.gpu import if_
 from kc.builder.gpu_module import Device, Host
-from kc.kernels.expr import Kernel, Load, Reduce, Rows, walk
+from kc.kernels.expr import Apply, Expr, Index, Kernel, Load, Reduce, Rows, walk
 from kc.schedules.gpu.access import (
     ONE,
     ZERO,
@@ -151,6 +151,19 @@ class RowsPlan:
     def by_column(self, item: Access) -> bool:
         """Whether ``item`` changes along the row."""
         return any(stride != ZERO for stride in item.strides[self.row_groups :])
+
+    def varying(self, kernel: Rows) -> dict[Expr, bool]:
+        """For every node of the outputs, whether it differs along the row."""
+        first_column = len(kernel.dims) - kernel.ncols
+        found: dict[Expr, bool] = {}
+        for node in walk(*(output.expr for output in kernel.outputs)):
+            if isinstance(node, Load):
+                found[node] = node in self.loads and self.by_column(self.loads[node])
+            elif isinstance(node, Index):
+                found[node] = node.dim >= first_column
+            else:
+                found[node] = isinstance(node, Apply) and any(found[arg] for arg in node.args)
+        return found
 
     def row_inputs(self) -> list[Access]:
         """Inputs that differ from row to row and along the row: what bandwidth is spent on."""

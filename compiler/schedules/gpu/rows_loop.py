@@ -13,7 +13,7 @@ from kc.builder.gpu_math import DeviceEmitter, accuracy_for, combine
 from kc.builder.gpu_memory import Raw, load_raw, store_run
 from kc.builder.gpu_module import Device, Host
 from kc.builder.gpu_ops import block_id, thread_id
-from kc.kernels.expr import Apply, Const, Expr, Index, Kernel, Load, Reduce, Rows, walk
+from kc.kernels.expr import Const, Expr, Index, Kernel, Load, Reduce, Rows, walk
 from kc.schedules.gpu.access import ONE, ZERO, Access, aligned, dim_extent, extents_of, supported
 from kc.schedules.gpu.arguments import Arguments, DeviceArguments
 from kc.schedules.gpu.features import Features
@@ -71,17 +71,7 @@ class _LoopBody:
         self.ops = Ops(location)
         self.accuracy = accuracy_for(item.type for item in plan.outputs)
         self.first_column = len(kernel.dims) - kernel.ncols
-        self.varies: dict[Expr, bool] = {}
-        for output in kernel.outputs:
-            for node in walk(output.expr):
-                self.varies[node] = self._varies(node)
-
-    def _varies(self, node: Expr) -> bool:
-        if isinstance(node, Load):
-            return node in self.plan.loads and self.plan.by_column(self.plan.loads[node])
-        if isinstance(node, Index):
-            return node.dim >= self.first_column
-        return isinstance(node, Apply) and any(self.varies[arg] for arg in node.args)
+        self.varies = plan.varying(kernel)
 
     def build(self) -> None:
         self.thread = thread_id()
