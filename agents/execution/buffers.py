@@ -13,6 +13,10 @@ from kc.agents.execution.calls import Call, Role
 #: bytes on each side of a buffer that must stay as they are
 MARGIN = 1024
 _PAGE = mmap.PAGESIZE
+#: of a layout with free strides and offset: elements between rows, and before the first
+_ROW_GAP, _FREE_OFFSET = 3, 5
+#: see ``Kind.layout``
+Layout = tuple[tuple[int | None, ...], int | None] | None
 _NONE, _READ, _READ_WRITE = 0, mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE
 
 
@@ -33,15 +37,16 @@ class Buffer:
     """Memory of one argument: margins and pages that may not be touched on both sides.
 
     Addresses are aligned to ``alignment`` and, unless a guard page wants it otherwise, to no larger power of two:
-    code that takes a better alignment for granted fails. ``strided`` puts a gap after each element.
+    code that takes a better alignment for granted fails. ``layout``: strides and offset of the type (``Kind.layout``);
+    where these are free, the calls that ask for it (``Call.strided``) get gaps between elements or rows, and an offset.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], call: Call, strided: bool, alignment: int = 0):
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], call: Call, layout: Layout, alignment: int = 0):
         self.shape, self.dtype, self.poison = shape, dtype, call.poison
         item = dtype.itemsize
-        self.gap = 2 if strided and shape else 1
-        stored = (*shape[:-1], shape[-1] * self.gap) if shape else ()
-        self.bytes = int(np.prod(stored, dtype=np.int64)) * item
+        self._strides, self._offset = _laid_out(shape, layout, call.strided)
+        cells = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, self._strides, strict=True))
+        self.bytes = cells * item
         alignment = max(alignment, item & -item)
         body = -(-(self.bytes + 2 * MARGIN + 2 * max(alignment, 64)) // _PAGE) * _PAGE
         self._map = mmap.mmap(-1, body + 2 * _PAGE)
@@ -53,8 +58,7 @@ class Buffer:
         self.raw[:] = call.poison
         self.low = self._place(call.guard, alignment)
         self.high = self.low + self.bytes
-        cells = self.raw[self.low : self.high].view(f"V{item}").reshape(stored)
-        self.view = cells[..., :: self.gap] if self.gap > 1 else cells
+        self.view = _spread(self.raw[self.low : self.high].view(f"V{item}"), shape, self._strides)
 
     def _place(self, guard: str, alignment: int) -> int:
         """Offset of the first element."""
@@ -111,23 +115,45 @@ class Buffer:
 
     def valid(self) -> np.ndarray | None:
         """A byte per byte: 1 where an element lies; None when that is everywhere."""
-        if self.gap == 1:
-            return None
-        item = self.dtype.itemsize
-        pattern = np.repeat(np.array([1, 0], np.uint8), item)
-        return np.ascontiguousarray(np.tile(pattern, self.bytes // (2 * item)))
+        cells = np.zeros(self.bytes // self.dtype.itemsize, np.uint8)
+        _spread(cells, self.shape, self._strides)[...] = 1
+        return None if cells.all() else np.repeat(cells, self.dtype.itemsize)
+
+    def block(self) -> tuple[int, int, np.ndarray | None]:
+        """Address and bytes from where the type counts, and ``valid`` of them."""
+        before = self._offset * self.dtype.itemsize
+        valid = self.valid()
+        if before:
+            valid = np.ones(self.bytes, np.uint8) if valid is None else valid
+            valid = np.concatenate([np.zeros(before, np.uint8), valid])
+        return self.address - before, before + self.bytes, valid
 
     def descriptor(self) -> ctypes.Array[ctypes.c_int64]:
         """A memref's descriptor: allocated and aligned pointer, offset, sizes, strides (in elements).
 
         The allocated pointer is one that may not be touched: of a view, in a program, it is that of another place.
         """
-        strides = [1] * len(self.shape)
-        for axis in range(len(self.shape) - 1, -1, -1):
-            last = axis == len(self.shape) - 1
-            strides[axis] = self.gap if last else strides[axis + 1] * self.shape[axis + 1]
-        words = (self._low - _PAGE, self.address, 0, *self.shape, *strides)
+        start = self.address - self._offset * self.dtype.itemsize
+        words = (self._low - _PAGE, start, self._offset, *self.shape, *self._strides)
         return (ctypes.c_int64 * len(words))(*words)
+
+
+def _laid_out(shape: tuple[int, ...], layout: Layout, gaps: bool) -> tuple[tuple[int, ...], int]:
+    """Strides and offset in elements. ``gaps``: what is free is not what it would be without gaps."""
+    given, offset = layout or ((1,) * 0, 0)
+    strides: list[int] = []
+    for axis in range(len(shape) - 1, -1, -1):
+        dense = strides[-1] * max(1, shape[axis + 1]) if strides else 1
+        fixed = given[axis] if layout else dense
+        strides.append((dense + gaps * (1 if not strides else _ROW_GAP)) if fixed is None else fixed)
+    return tuple(strides[::-1]), _FREE_OFFSET * gaps if offset is None else offset
+
+
+def _spread(cells: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The elements of a layout among ``cells``."""
+    if 0 in shape:
+        return cells[:0].reshape(shape)
+    return np.lib.stride_tricks.as_strided(cells, shape, tuple(s * cells.itemsize for s in strides))
 
 
 def writable(role: Role) -> bool:

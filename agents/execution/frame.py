@@ -41,7 +41,7 @@ class Frame:
             else:
                 _fits(kind, array, position)
                 aligned = checks.alignments[position] if checks.alignments else 0
-                buffer = Buffer(array.shape, kind.dtype, call, call.strided and kind.strided, aligned)
+                buffer = Buffer(array.shape, kind.dtype, call, kind.layout, aligned)
                 if signature.roles[position] != "out":
                     buffer.put(array)
             self._buffers.append(buffer)

@@ -23,13 +23,14 @@ _NAMED: dict[str, Any] = {
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "i4": ml_dtypes.int4, "ui4": ml_dtypes.uint4,
 }
 _SHAPED = re.compile(r"^(tensor|memref)<((?:(?:\d+|\?)x)*)([A-Za-z]\w*(?:<\w+>)?)(,.*)?>$", re.S)
+_LAYOUT = re.compile(r", strided<\[(.*?)\](?:, offset: (\S+?))?>")
 _FUNCTION = re.compile(r"^!llvm\.func<(\w+) \(([^()]*)\)>$")
 _INTEGER = re.compile(r"^(s|u|)i(8|16|32|64)$")
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A type. ``form``: ``tensor``, ``memref``, ``scalar`` or ``pointer``; ``strided``: the layout has free strides."""
+    """A type. ``form``: ``tensor``, ``memref``, ``scalar`` or ``pointer``; ``strided``: the layout is not all fixed."""
 
     form: str
     shape: tuple[int | None, ...]
@@ -41,6 +42,17 @@ class Kind:
     def words(self) -> int:
         """How many arguments it is at level llvm: a memref is two pointers, an offset, sizes and strides."""
         return 3 + 2 * len(self.shape) if self.form == "memref" else 1
+
+    @property
+    def layout(self) -> tuple[tuple[int | None, ...], int | None] | None:
+        """Strides and offset in elements, None where they are free; None altogether of one element after the other."""
+        match = _LAYOUT.search(self.text)
+        if match is None:
+            return None
+        strides, offset = (
+            [None if n == "?" else int(n) for n in re.findall(r"\?|-?\d+", part)] for part in match.groups("")
+        )
+        return tuple(strides), offset[0] if offset else 0
 
     @property
     def dtype(self) -> np.dtype[Any]:

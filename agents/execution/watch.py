@@ -31,9 +31,9 @@ class Watch:
         """Tell of the sites and the buffers of a call, after ``kc_checked_begin``."""
         self._library.kc_checked_sites(len(self._sites), self._table, _ROOM)
         for position, buffer in frame.buffers():
-            valid = buffer.valid()
+            address, size, valid = buffer.block()
             self._library.kc_checked_argument(
-                position, buffer.address, buffer.bytes, frame.read_only(position), frame.initialised(position),
+                position, address, size, frame.read_only(position), frame.initialised(position),
                 None if valid is None else valid.ctypes.data,
             )
 

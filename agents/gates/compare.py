@@ -106,11 +106,13 @@ def bounded(
     errors: Errors,
     *,
     huge: bool = False,
+    magnified: float = 1.0,
 ) -> Difference | None:
     """Where ``got`` is further from the truth than the policy's bound.
 
     ``references``: results in higher precision, the first on the very inputs, the others on inputs that were moved a
-    little. With ``huge``, an original that overflows on the way to a result that does not may be bettered.
+    little: by ``magnified`` roundings. With ``huge``, an original that overflows on the way to a result that does not
+    may be bettered.
     """
     found = shapes(got, want)
     if found:
@@ -126,14 +128,22 @@ def bounded(
                 agree |= one == run.astype(one.dtype)
             found = _first("numeric.integer", ~agree, number, one, other)
         else:
-            found = _within(one, other, runs, policy, length, errors, huge, number)
+            found = _within(one, other, runs, policy, length, errors, huge, magnified, number)
         if found:
             return found
     return None
 
 
 def _within(
-    one: Array, other: Array, runs: list[Array], policy: Policy, length: int, errors: Errors, huge: bool, number: int
+    one: Array,
+    other: Array,
+    runs: list[Array],
+    policy: Policy,
+    length: int,
+    errors: Errors,
+    huge: bool,
+    magnified: float,
+    number: int,
 ) -> Difference | None:
     largest, normal, smallest = limits(one.dtype)
     a, b = widen(one), widen(other)
@@ -146,7 +156,7 @@ def _within(
         spread = np.zeros(a.shape)
         for run in runs[1:]:
             moved = np.abs(widen(run) - exact_reference)
-            spread = np.maximum(spread, np.where(np.isfinite(moved), moved, 0))
+            spread = np.maximum(spread, np.where(np.isfinite(moved), moved / magnified, 0))
         own = np.where(np.isfinite(b) & np.isfinite(exact_reference), np.abs(b - exact_reference), 0)
         size = np.where(np.isfinite(exact_reference), np.abs(exact_reference), 0)
         last_place = np.maximum(size * 2.0 ** -_digits(one.dtype), smallest)

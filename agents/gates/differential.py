@@ -319,7 +319,11 @@ class Tester:
     def _excess(self, doubt: Doubt, runs: list[tuple[Array, ...]]) -> Difference | None:
         plan, want, got = doubt
         length = sum_length(plan.call.arguments, want.results)
-        return compare.bounded(got, want.results, runs, self.policy, length, self.errors, huge=plan.huge)
+        magnified = self._magnified()
+        results = want.results
+        return compare.bounded(
+            got, results, runs, self.policy, length, self.errors, huge=plan.huge, magnified=magnified
+        )
 
     def references(self, doubts: Sequence[Doubt], moved: int) -> list[list[tuple[Array, ...]]]:
         """Of each call the results in higher precision, on its inputs and, ``moved`` times, on inputs moved a little.
@@ -343,6 +347,10 @@ class Tester:
             found.append(runs if self._retypes and runs else [want.results, *runs])
         return found
 
+    def _magnified(self) -> float:
+        """By how many roundings inputs are moved: where the original's own precision must do, one is lost in it."""
+        return 1.0 if self._retypes else self.policy.unit**-0.2
+
     def _moves(self, call: Call, count: int) -> list[Call]:
         return [self._moved(call, alike=number % 2 == 1) for number in range(count)]
 
@@ -352,7 +360,7 @@ class Tester:
         ``alike``: equal values move alike, as they do when they are rounded.
         """
         arrays = []
-        unit = self.policy.unit if self._retypes else 2 * self.policy.unit  # what is rounded again must move at all
+        unit = self.policy.unit * self._magnified()
         for array in call.arguments:
             if is_float(array.dtype) or array.dtype.kind == "c":
                 wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
