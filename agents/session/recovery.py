@@ -20,13 +20,15 @@ _MOST = 6
 def recover(session: Session, error: CompileError, trial: Trial) -> Any:
     """What ``trial`` gives once the answers that kc cannot compile are taken back; their regions are asked about again.
 
-    Raises ``error`` where nothing can be taken back: in a frozen build, which is to give one program and no other, and
-    where the program cannot be compiled without answers either (then what is wrong with it is raised).
+    Raises a CompileError where nothing can be taken back: in a frozen build, which is to give one program and no other
+    (it names the answer), and where the program cannot be compiled without answers either (what is wrong with that).
     """
     for number in range(_MOST + 1):
         found = [decision for decision in session.decisions if decision.accepted]
-        if session.frozen or not found:
+        if not found:
             raise error
+        if session.frozen:
+            raise _named(error, _culprit(session, found, trial)) from error
         culprits = [_culprit(session, found, trial)] if number < _MOST else found
         for decision in culprits:
             session.take_back(decision, error)
@@ -36,6 +38,13 @@ def recover(session: Session, error: CompileError, trial: Trial) -> Any:
         except CompileError as another:
             error = another
     raise error
+
+
+def _named(error: CompileError, decision: Decision) -> CompileError:
+    assert decision.attempt is not None
+    who = f"agent '{decision.agent}' for region '@{decision.region}' (attempt {decision.attempt.hash[:12]})"
+    message = f"with what the ledger has of {who}: {error.message}"
+    return CompileError(message, error.diagnostics, error.pass_name, sources=error.sources)
 
 
 def _culprit(session: Session, answers: Sequence[Decision], trial: Trial) -> Decision:

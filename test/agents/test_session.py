@@ -354,6 +354,19 @@ def test_only_the_answer_that_kc_cannot_compile_is_taken_back(
     assert replayed.files == exe.files and not replayed.session.remarks
 
 
+def test_a_frozen_build_names_the_answer_that_kc_cannot_compile(
+    verdicts: list[Verdict], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    from kc.errors import CompileError
+
+    path = tmp_path / "agents.jsonl"
+    exe = kc.compile(TWO, agents=[Three()], ledger=path)  # with a compiler that knows square roots
+    (blamed,) = [d.attempt.hash for d in exe.session.decisions if d.region == "g" and d.attempt]
+    request.getfixturevalue("no_roots")
+    with pytest.raises(CompileError, match=rf"agent 'three' for region '@g' \(attempt {blamed[:12]}\): no such instr"):
+        kc.compile(TWO, ledger=path, ledger_mode="frozen")
+
+
 def test_a_program_that_kc_cannot_compile_at_all_keeps_its_answers(
     verdicts: list[Verdict], no_roots: list[int], tmp_path: Path
 ) -> None:
