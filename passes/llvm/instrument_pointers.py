@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kc.bindings import ir
+from kc.dataflow import NODE
 from kc.diagnostics import location_of
 from kc.pass_base import Pass
 from kc.passes.loops import _teams as teams
-from kc.passes.loops._dataflow import NODE
 from kc.rewrite import replace_op, walk_ops
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kc.bindings import ir
+from kc.dataflow import NODE
 from kc.diagnostics import location_of
-from kc.passes.loops._dataflow import NODE
 from kc.passes.loops._messages import declare
 from kc.passes.loops._teams import RUNTIME as TEAMS
 

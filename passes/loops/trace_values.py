@@ -5,9 +5,9 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kc import dataflow
 from kc.bindings import ir
 from kc.pass_base import Pass
-from kc.passes.loops import _dataflow as dataflow
 from kc.passes.loops._messages import declare
 from kc.rewrite import walk_ops
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: modules of compiler/ that are the core; everything else there is the driver (or the runtime)
 CORE = {
-    "answers", "bindings", "builder", "conditions", "context", "conversion", "diagnostics", "errors",
+    "answers", "bindings", "builder", "conditions", "context", "conversion", "dataflow", "diagnostics", "errors",
     "instrumentation", "kernels", "lazy", "level_invariants", "levels", "native_passes", "params", "pass_base",
     "pass_manager", "pass_plan", "pass_run", "pass_statistics", "pipeline_errors", "pipeline_text", "record",
     "registry", "reproducer", "rewrite", "schedules", "timing",

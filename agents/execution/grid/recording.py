@@ -157,7 +157,7 @@ class Recorded(Emulation):
 def record(module: ir.Module, calls: Sequence[Call], checks: Checks) -> tuple[list[Known], list[list[int]], list[Run]]:
     """The nodes of a module (changed), the nodes of ``@main``'s results, and each call with its steps."""
     from kc.bindings import ir
-    from kc.passes.loops._dataflow import NODES, Nodes
+    from kc.dataflow import NODES, Nodes
 
     registry.load()
     signature = Signature.of(module, checks.roles)

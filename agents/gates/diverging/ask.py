@@ -11,7 +11,6 @@ from kc.agents.gates import sandbox
 from kc.agents.gates.inputs import Drawer, Planned
 from kc.agents.gates.reasons import Rejection
 from kc.agents.gates.sizes import ordinary
-from kc.errors import KcError
 
 if TYPE_CHECKING:
     from kc.agents.gates.differential import Failure, Tester
@@ -57,7 +56,7 @@ def find(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Di
     """
     if tester.sides.proposal.level == "asm":  # machine code tells of nothing on its way
         return None
-    with contextlib.suppress(KcError, ValueError, ArithmeticError, LookupError):
+    with contextlib.suppress(Exception):
         if failure.finding is not None:
             return _of_finding(failure.finding)
         if failure.reason in _WATCHED:
