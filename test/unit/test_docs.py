@@ -53,6 +53,26 @@ def _run(command: list[str], folder: Path, environment: dict[str, str], place: s
     assert done.returncode == 0, f"{place}: exit code {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 
 
+def test_every_page_is_found() -> None:
+    """Links lead to what is there, and from the README to every page."""
+    seen, left, broken = {PAGES[0]}, [PAGES[0]], []
+    while left:
+        page = left.pop()
+        text = BLOCK.sub("", page.read_text())
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            target = (page.parent / link).resolve()
+            if "://" in link or target in seen:
+                continue
+            if not target.exists():
+                broken.append(f"{page.relative_to(ROOT)}: {link}")
+            elif target in PAGES:
+                seen.add(target)
+                left.append(target)
+    assert not broken, f"links that lead nowhere: {broken}"
+    lost = [str(page.relative_to(ROOT)) for page in PAGES if page not in seen]
+    assert not lost, f"pages that nothing leads to: {lost}"
+
+
 def test_every_page_has_blocks_that_run() -> None:
     idle = [str(p.relative_to(ROOT)) for p in PAGES if not any(b[1] in ("python", "sh") for b in blocks(p))]
     assert idle == [p for p in idle if p == "docs/passes.md"], f"pages that show nothing that runs: {idle}"
