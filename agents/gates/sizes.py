@@ -8,8 +8,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kc.agents.facts import Fact
+from kc.agents.facts.settle import settled
 from kc.agents.gates.reading import Reading
-from kc.conditions import Expr, evaluate, names_in
 
 Sizes = dict[str, int]
 
@@ -93,10 +93,7 @@ class Shapes:
     def fit(self, wanted: Mapping[str, int], room: Room = ORDINARY) -> Sizes | None:
         """The sizes nearest to ``wanted`` that the contract allows; None when none are found or they cost too much."""
         sizes = {name: min(max(wanted[name], low), high) for name, (low, high) in self.ranges.items()}
-        for _ in range(4):
-            for fact in self._facts:
-                if not fact.holds(sizes):
-                    self._mend(sizes, fact)
+        sizes = settled(sizes, self._facts, self.ranges)
         if not all(fact.holds(sizes) for fact in self._facts):
             return None
         if any(math.prod(self.shape(number, sizes)) > most for number, most in self._room):
@@ -120,33 +117,6 @@ class Shapes:
             else:
                 found, low = fitted, middle + 1
         return found
-
-    def _mend(self, sizes: Sizes, fact: Fact) -> None:
-        """Change one size so that ``fact`` holds, if that can be done within the ranges."""
-        condition = fact.condition
-        if condition is None or any(name not in sizes for name in condition.names):
-            return
-        if condition.compare == "==":
-            for name, value in ((condition.left, condition.right), (condition.right, condition.left)):
-                if isinstance(name, str) and name in self.ranges and self._settle(sizes, name, value):
-                    return
-        for name in condition.names:
-            low, high = self.ranges.get(name, (sizes[name],) * 2)
-            for distance in range(high - low + 1 if high - low < 4096 else 4096):
-                for candidate in (sizes[name] - distance, sizes[name] + distance):
-                    if low <= candidate <= high and condition.holds({**sizes, name: candidate}):
-                        sizes[name] = candidate
-                        return
-
-    def _settle(self, sizes: Sizes, name: str, value: Expr) -> bool:
-        """Give ``name`` the value of an expression over the others; False where that is out of its range."""
-        if name in names_in(value):
-            return False
-        low, high = self.ranges[name]
-        size = evaluate(value, sizes)
-        if low <= size <= high:
-            sizes[name] = size
-        return low <= size <= high
 
 
 def _distinct(original: Reading, number: int) -> tuple[int, float]:

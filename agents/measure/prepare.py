@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kc.agents.contract import Contract
+from kc.agents.facts.settle import settled
 from kc.agents.measure.inputs import ALIGNMENT, Argument
 from kc.errors import InputError
 from kc.runtime import dtypes
@@ -155,7 +156,7 @@ def _at(contract: Contract, shapes: Shapes, given: Mapping[str, int] | None, lev
             found[name] = given[name]
         else:
             found[name] = _obeying(contract, name, min(high, max(low, level)), low)
-    return found
+    return settled(found, contract.known, {n: contract.size_range(n) for n in found if n not in (given or {})})
 
 
 def _obeying(contract: Contract, name: str, size: int, low: int) -> int:

@@ -10,6 +10,7 @@ import pytest
 from kc.agents import Contract
 from kc.agents.contract import ArgumentContract
 from kc.agents.facts import algebra, parse_fact
+from kc.agents.facts.settle import settled
 from kc.conditions import evaluate, parse, residue
 
 NAMES = ("a", "b", "c")
@@ -101,3 +102,36 @@ def test_forms():
     assert parse_fact("N == 4 * M").form == "relation" and parse_fact("N == 4*M").dims == ("N", "M")
     assert parse_fact("N == 4 * M").holds({"N": 8, "M": 2}) and not parse_fact("N==4*M").holds({"N": 9, "M": 2})
     assert parse_fact("bijective(arg0)").form == "other"
+
+
+@pytest.mark.parametrize(
+    ("facts", "found"),
+    [
+        (("N == 4*M",), {"N": 28, "M": 7}),
+        (("N == 4*M", "N % 3 == 0"), None),  # several sizes have to move
+        (("M <= N",), {"N": 17, "M": 7}),
+        (("N <= M",), {"N": 7, "M": 7}),
+        (("N == 4000*M", "N % 8 == 0"), None),  # out of range
+        (("M == 7*X",), {"N": 17, "M": 7}),  # of a size that is not there nothing is wanted
+    ],
+)
+def test_sizes_are_settled(facts, found):
+    known = [parse_fact(fact) for fact in facts]
+    made = settled({"N": 17, "M": 7}, known, {"N": (0, 100), "M": (0, 100)})
+    assert all(0 <= size <= 100 for size in made.values())
+    assert made == found if found is not None else True
+    if "4000" not in facts[0]:
+        assert all(fact.holds(made) for fact in known)
+
+
+def test_timing_finds_sizes():
+    """Typical sizes of a region whose sizes are tied to each other."""
+    from kc.agents.measure.prepare import arguments
+
+    text = """func.func @main(%x: tensor<?x4xf32> {kc.dims = ["rows", "4"]}, %y: tensor<?xf32> {kc.dims = ["d0"]})
+        -> tensor<?x4xf32> attributes {kc.facts = ["d0 == 4 * rows", "rows % 3 == 0"],
+                                       kc.sizes = {d0 = array<i64: 0, 4000>, rows = array<i64: 0, 1000>}} {
+      return %x : tensor<?x4xf32>
+    }"""
+    x, y = arguments(text)
+    assert y.shape[0] == 4 * x.shape[0] and x.shape[0] % 3 == 0 and x.shape[0] > 16
