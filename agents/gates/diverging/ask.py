@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: elements that the arguments of an ordinary call should have; that the call that was found first may have, and any
 _FEW, _SMALL, _MOST = 16, 1 << 9, 1 << 13
+#: characters of an op's line that are shown
+_SHOWN = 160
 #: ordinary calls beside the counter-example
 _ORDINARY = 2
 #: CPU seconds of the whole search
@@ -58,12 +60,18 @@ def find(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Di
         return None
     with contextlib.suppress(Exception):
         if failure.finding is not None:
-            return _of_finding(failure.finding)
+            return _of_finding(failure.finding, tester.sides.proposal.text)
         if failure.reason in _WATCHED:
             return _watched(failure.planned, tester)
         if failure.difference is not None and not failure.reason.startswith(_WITHOUT):
             return _searched(failure, first, tester, drawer)
     return None
+
+
+def shortened(line: str) -> str:
+    """A line of a text without indentation, cut when it is long."""
+    line = " ".join(line.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 2]} …"
 
 
 def unplaced(found: Rejection) -> Rejection:
@@ -76,13 +84,15 @@ def unplaced(found: Rejection) -> Rejection:
     return dataclasses.replace(found, message=message, witness={**(found.witness or {}), "diverging": kept})
 
 
-def _of_finding(finding: dict[str, Any]) -> Divergence | None:
+def _of_finding(finding: dict[str, Any], text: str) -> Divergence | None:
     """The op that a run under watch names."""
     if not finding.get("op"):
         return None
     line, _, column = str(finding.get("place", "")).rpartition(" ")[2].partition(":")
-    known = line.isdigit() and column.isdigit()
-    return Divergence(finding["op"], int(line) if known else 0, int(column) if known else 0, finding["op"])
+    at = int(line) if line.isdigit() and column.isdigit() else 0
+    lines = text.splitlines()
+    shown = shortened(lines[at - 1]) if 0 < at <= len(lines) else finding["op"]
+    return Divergence(finding["op"], at, int(column) if at else 0, shown)
 
 
 def _watched(planned: Planned, tester: Tester) -> Divergence | None:
@@ -94,7 +104,7 @@ def _watched(planned: Planned, tester: Tester) -> Divergence | None:
     finally:
         answers.close()
     seen = (*got.fatal, *got.beyond) if isinstance(got, Outcome) else ()
-    return _of_finding(seen[0].to_json()) if seen else None
+    return _of_finding(seen[0].to_json(), tester.sides.proposal.text) if seen else None
 
 
 def _searched(failure: Failure, first: Failure, tester: Tester, drawer: Drawer) -> Divergence | None:

@@ -11,6 +11,7 @@ import numpy as np
 from kc.agents.execution.calls import Call, Checks
 from kc.agents.execution.errors import ExecutionError
 from kc.agents.execution.trace import Traced, values
+from kc.agents.gates.diverging.ask import shortened
 from kc.agents.gates.diverging.repair import Repair, constants_of
 from kc.agents.gates.diverging.search import Found, Mender, Search
 from kc.agents.gates.diverging.streams import Observed, Pool
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 #: difference of results that counts as rounding, where rounding is free
 _ROUNDED = 1e-4
-#: characters of an op's line that are shown
-_SHOWN = 160
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,8 +141,7 @@ def told(found: Found, seen: Observed, call: int, lines: Sequence[str]) -> tuple
     if op is None and node is None:
         return None
     name, place = (op.name, op.place) if op is not None else (node.op, node.place)  # type: ignore[union-attr]
-    line = " ".join(lines[place[0] - 1].split()) if 0 < place[0] <= len(lines) else name
-    text = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 2]} …"
+    text = shortened(lines[place[0] - 1]) if 0 < place[0] <= len(lines) else name
     return name, *place, text, _happened(found, seen, call)
 
 
