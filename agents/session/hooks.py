@@ -16,7 +16,7 @@ from kc.errors import InputError
 if TYPE_CHECKING:
     from kc.pipelines import Phase
 
-#: the level of a moment that no phase is part of: texts of code, see ``kc.agents.regions.texts``
+#: the level of a moment that no phase is part of: texts of code (PTX, machine code), see ``kc.agents.regions.assembly``
 ASM = "asm"
 
 
