@@ -428,3 +428,25 @@ args(%yp : !llvm.ptr, %mx : !llvm.ptr, %my : !llvm.ptr)
           %mirror = arith.subi %c3, %r : i32
           %row = arith.shli %mirror, %c3 : i32
           nvvm.cp.async.bulk.tensor.global.shared.cta
+
+// ----- ok-fence-by-the-issuer
+// accept: odd fence
+// why: the lane that starts the copy out fences after the barrier: that lies between the stores and the copy too
+// edit
+        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+        nvvm.bar.warp.sync %all : i32
+        scf.if %leads {
+// to
+        nvvm.bar.warp.sync %all : i32
+        scf.if %leads {
+          nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+
+// ----- fence-by-another-lane
+// reject race: proxy fence
+// why: only the stores of the lane that fences, before the barrier, are shown to the copy
+// edit
+        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+// to
+        scf.if %leads {
+          nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+        }

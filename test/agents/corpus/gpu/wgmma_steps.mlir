@@ -617,3 +617,19 @@ arith.constant 4611686155866406912 : i64
       nvvm.mbarrier.try_wait.parity %f, %c0, %ticks
 // to
       nvvm.mbarrier.try_wait.parity %full, %c0, %ticks
+
+// ----- ok-registers-as-they-are
+// accept: odd registers
+// why: the registers are read after the wait, with no assembly that ties them to it
+// edit
+    %tied = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,=f,=f,=f,0,1,2,3" %v0, %v1, %v2, %v3 : (f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+    %r0 = llvm.extractvalue %tied[0] : !llvm.struct<(f32, f32, f32, f32)>
+    %r1 = llvm.extractvalue %tied[1] : !llvm.struct<(f32, f32, f32, f32)>
+    %r2 = llvm.extractvalue %tied[2] : !llvm.struct<(f32, f32, f32, f32)>
+    %r3 = llvm.extractvalue %tied[3] : !llvm.struct<(f32, f32, f32, f32)>
+// to
+    %unit = arith.constant 1.0 : f32
+    %r0 = arith.mulf %v0, %unit : f32
+    %r1 = arith.mulf %v1, %unit : f32
+    %r2 = arith.mulf %v2, %unit : f32
+    %r3 = arith.mulf %v3, %unit : f32
