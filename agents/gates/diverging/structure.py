@@ -103,8 +103,8 @@ class Text:
 class Changes:
     """A proposal's text beside the original's.
 
-    ``roots``: new ops that are given nothing new, innermost, in order; ``small``: whether next to nothing is different,
-    so that the proposal is not another program.
+    ``roots``: new ops that are given nothing new but constants, innermost, in order (a constant, where it is all that
+    is new about an op); ``small``: whether next to nothing is different, so that the proposal is not another program.
     """
 
     original: Text
@@ -115,14 +115,16 @@ class Changes:
     @classmethod
     def of(cls, original: Text, proposal: Text) -> Changes:
         """What is new."""
-        roots = []
+        roots: list[Op] = []
         for op in proposal.ops:
-            if op.key in original.keys or op.name in (*FUNCTIONS, "builtin.module", "gpu.module"):
+            if op.key in original.keys or op.constant or op.name in (*FUNCTIONS, "builtin.module", "gpu.module"):
                 continue
             if any(child.key not in original.keys for child in op.children) and op.head in original.heads:
                 continue
-            if all(value in original.values for value in op.operands):
-                roots.append(op)
+            makers = zip(op.operands, op.makers, strict=True)
+            if all(value in original.values or (maker is not None and maker.constant) for value, maker in makers):
+                root = _other_constant(op, original) or op
+                roots += [root] if root not in roots else []
         before, after = (Counter(op.own for op in text.ops) for text in (original, proposal))
         changed = max((after - before).total(), (before - after).total())
         return cls(original, proposal, roots, len(roots) <= _FEW and changed <= _FEW)
@@ -145,18 +147,23 @@ class Changes:
 
         In another program that says nothing: there it is the op.
         """
-        for number, maker in enumerate(op.makers if self.small else ()):
-            if maker is None or not maker.constant or not self.new(maker):
+        return (_other_constant(op, self.original) or op) if self.small else op
+
+
+def _other_constant(op: Op, original: Text) -> Op | None:
+    """The operand of an op that is a constant, where the original has the same op but for that constant."""
+    for number, maker in enumerate(op.makers):
+        if maker is None or not maker.constant or maker.key in original.keys:
+            continue
+        for other in original.ops:
+            if other.kind != op.kind or len(other.operands) != len(op.operands):
                 continue
-            for other in self.original.ops:
-                if other.kind != op.kind or len(other.operands) != len(op.operands):
-                    continue
-                theirs = other.makers[number]
-                rest = [k for k in range(len(op.operands)) if k != number]
-                alike = all(other.operands[k] == op.operands[k] for k in rest)
-                if alike and theirs is not None and theirs.constant and theirs.key != maker.key:
-                    return maker
-        return op
+            theirs = other.makers[number]
+            rest = [k for k in range(len(op.operands)) if k != number]
+            alike = all(other.operands[k] == op.operands[k] for k in rest)
+            if alike and theirs is not None and theirs.constant and theirs.key != maker.key:
+                return maker
+    return None
 
 
 def _attributes(op: ir.Operation) -> tuple[tuple[str, str], ...]:
