@@ -15,11 +15,12 @@ from kc.agents.gates.compare import Difference, Errors
 from kc.agents.gates.inputs import Planned
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reasons import Rejection
+from kc.agents.gates.references import References, sum_length
 from kc.agents.gates.sides import STEP, TIMES, Answers, Form, Outcomes, Sides
-from kc.agents.gates.values import Array, is_float
+from kc.agents.gates.values import Array
 from kc.errors import InputError
 
-__all__ = ["Doubt", "Failure", "Form", "Tester", "sum_length"]
+__all__ = ["Doubt", "Failure", "Form", "Tester"]
 
 #: runs on inputs moved by a rounding, of every call whose results differ, and of one that seems to fail
 _FEW, _MANY = 2, 12
@@ -79,9 +80,8 @@ class Tester:
         self.sides = Sides(original, proposal, target)
         self.policy = policy
         self.errors = Errors()
-        self._retypes = original.reading.bits < 53
         self._spent = 0.0
-        self._rng = np.random.default_rng(seed)
+        self.references = References(self.sides, original.reading.bits < 53, policy, seed)
         self._random = random.Random(seed)
 
     def original_outcomes(self, calls: Sequence[Call]) -> Outcomes:
@@ -186,7 +186,7 @@ class Tester:
                 failure = None
             found.append(failure)
         if doubts:
-            references = self.references([doubt for _, doubt in doubts], _MANY)
+            references = self.references.of([(plan.call, want) for _, (plan, want, _) in doubts], _MANY)
             for (number, doubt), runs in zip(doubts, references, strict=True):
                 difference = self._excess(doubt, runs)
                 found[number] = Failure.of(doubt[0], difference, doubt[2]) if difference is not None else None
@@ -306,11 +306,12 @@ class Tester:
         """Of results that differ, the first that no bound excuses."""
         if not doubts:
             return None
-        references = self.references(doubts, _FEW)
+        references = self.references.of([(plan.call, want) for plan, want, _ in doubts], _FEW)
         worse = [doubt for doubt, runs in zip(doubts, references, strict=True) if self._excess(doubt, runs)]
         while worse:  # a few moved runs may all by chance move a result too little: look again with more
             again, worse = worse[:_SOON], worse[_SOON:]
-            for doubt, runs in zip(again, self.references(again, _MANY), strict=True):
+            references = self.references.of([(plan.call, want) for plan, want, _ in again], _MANY)
+            for doubt, runs in zip(again, references, strict=True):
                 difference = self._excess(doubt, runs)
                 if difference is not None:
                     return Failure.of(doubt[0], difference, doubt[2])
@@ -319,60 +320,11 @@ class Tester:
     def _excess(self, doubt: Doubt, runs: list[tuple[Array, ...]]) -> Difference | None:
         plan, want, got = doubt
         length = sum_length(plan.call.arguments, want.results)
-        magnified = self._magnified()
+        magnified = self.references.magnified
         results = want.results
         return compare.bounded(
             got, results, runs, self.policy, length, self.errors, huge=plan.huge, magnified=magnified
         )
-
-    def references(self, doubts: Sequence[Doubt], moved: int) -> list[list[tuple[Array, ...]]]:
-        """Of each call the results in higher precision, on its inputs and, ``moved`` times, on inputs moved a little.
-
-        Where there is no such run, the original's own results stand for the truth.
-        """
-        calls = [plan.call for plan, _, _ in doubts]
-        results: Results = []
-        if self._retypes:
-            try:
-                results = self.sides.higher_outcomes([c for call in calls for c in (call, *self._moves(call, moved))])
-            except InputError:
-                self._retypes = False
-        if not self._retypes:
-            flat = [c for call in calls for c in (call, *(_rounded(m, call) for m in self._moves(call, moved)))]
-            results = [o.results if o is not None else None for o in self.sides.original_outcomes(flat)]
-        found = []
-        for number, (_, want, _) in enumerate(doubts):
-            group = results[number * (moved + 1) : (number + 1) * (moved + 1)]
-            runs = [r for r in group if r is not None] if group and group[0] is not None else []
-            found.append(runs if self._retypes and runs else [want.results, *runs])
-        return found
-
-    def _magnified(self) -> float:
-        """By how many roundings inputs are moved: where the original's own precision must do, one is lost in it."""
-        return 1.0 if self._retypes else self.policy.unit**-0.2
-
-    def _moves(self, call: Call, count: int) -> list[Call]:
-        return [self._moved(call, alike=number % 2 == 1) for number in range(count)]
-
-    def _moved(self, call: Call, alike: bool) -> Call:
-        """The call with each float moved by up to one rounding of the precision in which the original computes.
-
-        ``alike``: equal values move alike, as they do when they are rounded.
-        """
-        arrays = []
-        unit = self.policy.unit * self._magnified()
-        for array in call.arguments:
-            if is_float(array.dtype) or array.dtype.kind == "c":
-                wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-                shift = self._rng.uniform(-1, 1, wide.shape)
-                if alike and wide.size:
-                    _, kinds = np.unique(wide, return_inverse=True)
-                    shift = shift.reshape(-1)[kinds.reshape(-1)].reshape(wide.shape)
-                with np.errstate(all="ignore"):
-                    arrays.append(np.asarray(wide * (1 + unit * shift)))
-            else:
-                arrays.append(array)
-        return dataclasses.replace(call, arguments=tuple(arrays))
 
 
 def _where(got: tuple[Array, ...], want: Outcome, told: Outcome | Rejection) -> tuple[Array, ...]:
@@ -425,14 +377,6 @@ def _misbehaviour(planned: Planned, got: Outcome, want: Outcome) -> Failure | No
     return None
 
 
-def sum_length(arguments: Sequence[Array], results: Sequence[Array]) -> int:
-    """A guess at the length of the longest sum: the longest axis, or the elements that one result is made of."""
-    longest = max((extent for a in arguments for extent in a.shape), default=1)
-    most = max((a.size for a in arguments), default=1)
-    least = min((r.size for r in results if r.size and is_float(r.dtype)), default=1)
-    return int(max(longest, -(-most // max(1, least)), 1))
-
-
 def _chunks(planned: Sequence[Planned]) -> Iterator[Sequence[Planned]]:
     start = 0
     for size in _CHUNKS:
@@ -445,10 +389,3 @@ def _varied(call: Call, number: int) -> Call:
     """The call of the second round: other poison, another side for the guard page, other strides."""
     sides: tuple[Literal["none", "before"], ...] = ("none", "before")
     return dataclasses.replace(call, poison=0xFF, guard=sides[number % 2], strided=number % 3 == 0)
-
-
-def _rounded(call: Call, original: Call) -> Call:
-    """The call in the types of ``original``."""
-    with np.errstate(all="ignore"):
-        arrays = [a.astype(b.dtype) for a, b in zip(call.arguments, original.arguments, strict=True)]
-    return dataclasses.replace(call, arguments=tuple(arrays))

@@ -115,10 +115,11 @@ def under_contract(program: str, target: str) -> str:
 def _calls(region_ir: str, level: str, path: Path, seed: int, most: int, guard: str | None) -> dict[str, Any]:
     """Write ``calls.bin``: arguments and references of each call; what describes it."""
     from kc.agents.gates.assumptions import guard_parts
-    from kc.agents.gates.differential import Form, Tester, sum_length
+    from kc.agents.gates.differential import Form, Tester
     from kc.agents.gates.inputs import Drawer
     from kc.agents.gates.plan import Planner
     from kc.agents.gates.policy import Policy
+    from kc.agents.gates.references import sum_length
     from kc.agents.gates.tasks import read_original
 
     ((kind, reading),) = read_original(region_ir)
@@ -135,7 +136,7 @@ def _calls(region_ir: str, level: str, path: Path, seed: int, most: int, guard: 
     planned = _affordable(plans)
     outcomes = list(tester.original_outcomes([p.call for p in planned]))
     kept = [(p, o) for p, o in zip(planned, outcomes, strict=True) if o is not None]
-    references = tester.references([(p, o, o.results) for p, o in kept], _MOVED)
+    references = tester.references.of([(p.call, o) for p, o in kept], _MOVED)
     blob = bytearray()
     rows = []
     for (plan_, outcome), runs in zip(kept, references, strict=True):
