@@ -108,7 +108,7 @@ def _failure(setting: Setting, drawer: Drawer, tester: Tester, integers: list[in
             return failure, 0.0
     start = time.perf_counter()
     parallel = setting.proposal.reading.parallel
-    if level in ("linalg", "loops", "gpu") or (level == "llvm" and parallel):
+    if level in ("linalg", "loops", "gpu", "llvm"):
         chosen = _chosen(planned[: len(outcomes)], outcomes)
         if level == "gpu":  # there every run sees every access, and large buffers cost little more: other orders only
             chosen = chosen[:_INTERPRETED] or [k for k, found in enumerate(outcomes) if found is not None][:2]

@@ -30,9 +30,12 @@ _UNITS = {
     "nneg": "nneg",
     "inbounds": "inbounds",
     "samesign": "samesign",
+    "is_zero_poison": "nonzero",
+    "is_int_min_poison": "no INT_MIN",
     "isNonNeg": "nneg",
     "invariant": "invariant",
 }
+_NATIVE = frozenset(f"llvm.{n}" for n in ("add", "sub", "mul", "shl", "trunc"))
 _CONTRACTIONS = frozenset(f"stablehlo.{n}" for n in ("dot", "dot_general", "convolution", "dynamic_conv"))
 #: attributes of memory ops that promise something to LLVM
 _PROMISES = (
@@ -112,6 +115,9 @@ def claims(op: ir.Operation) -> Iterator[tuple[str, str, str, str]]:
         if name in attributes:
             for flag in _words(attributes[name]):
                 yield op.name, flag, element, flag
+    if op.name in _NATIVE:
+        for flag in _native(op):
+            yield op.name, flag, element, flag
     for name, flag in _UNITS.items():
         if name in attributes and str(attributes[name]) in ("unit", "true"):
             yield op.name, flag, element, flag
@@ -151,6 +157,14 @@ def _graph_claims(op: ir.Operation) -> Iterator[tuple[str, str, str, str]]:
         yield op.name, "algorithm", "", "low_precision"
     if "result_accuracy" in attributes and "TOLERANCE" in str(attributes["result_accuracy"]):
         yield op.name, "result_accuracy", "", "approx"
+
+
+def _native(op: ir.Operation) -> list[str]:
+    """Overflow flags that are no attribute but a number of the op's own, which nothing but its text shows."""
+    text = str(op.get_asm(print_generic_op_form=True, assume_verified=True))
+    match = re.search(r"<\{.*\boverflowFlags = (\d+)", text)
+    bits = int(match[1]) if match else 0
+    return [flag for bit, flag in ((1, "nsw"), (2, "nuw")) if bits & bit]
 
 
 def _words(attribute: ir.Attribute) -> list[str]:

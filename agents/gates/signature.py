@@ -18,6 +18,7 @@ _PREFIXES = re.compile(
     r"^(kc_|_kc|_[A-Z_]|_(mlir|exit|start|init|fini)|mlir|llvm[._]|omp_|kmp|cuda|cu[A-Z]|nv(vm|rtc|gpu|tx|ml)|mgpu|gpu_"
     r"|main(__?impl)?$)"
 )
+#: functions that compiled code calls, or may be made to call, by name
 _LIBRARY = frozenset(
     [
         "malloc",
@@ -42,10 +43,6 @@ _LIBRARY = frozenset(
         "putchar",
         "abort",
         "exit",
-        "read",
-        "write",
-        "open",
-        "close",
         "mmap",
         "munmap",
         "mprotect",
@@ -81,8 +78,6 @@ _LIBRARY = frozenset(
         "hypot",
         "fma",
         "fmod",
-        "remainder",
-        "remquo",
         "fabs",
         "floor",
         "ceil",
@@ -100,7 +95,6 @@ _LIBRARY = frozenset(
         "fdim",
         "copysign",
         "nextafter",
-        "nexttoward",
         "ldexp",
         "frexp",
         "modf",
@@ -112,22 +106,6 @@ _LIBRARY = frozenset(
         "erfc",
         "lgamma",
         "tgamma",
-        "gamma",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "signbit",
-        "div",
-        "ldiv",
-        "abs",
-        "labs",
-        "llabs",
-        "j0",
-        "j1",
-        "jn",
-        "y0",
-        "y1",
-        "yn",
         "sincos",
         "printI64",
         "printU64",
@@ -140,7 +118,6 @@ _LIBRARY = frozenset(
         "printOpen",
         "printClose",
         "printString",
-        "start",
         "_start",
     ]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kc.agents.contract import Contract
@@ -75,6 +77,7 @@ def test_parse_and_verify(text, want):
         ("  %q = ub.poison : f32", "level.forbidden"),
         ("  %p = llvm.mlir.zero : !llvm.ptr", "level.op"),
         ("  gpu.barrier", "level.op"),
+        ("  %f = arith.constant 1.0 : f32\n  %z = complex.create %f, %f : complex<f32>", "level.op"),
         ("  linalg.copy ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)", "level.op"),
         ("  %t = tensor.empty() : tensor<4xf32>", "level.op"),
         ("  vector.print %n : index", None),  # its effects are the signature gate's
@@ -100,6 +103,8 @@ PRIVATE = "func.func private @{name}(%v: f32) -> f32 {{ return %v : f32 }}"
         (region(more="func.func private @step(f32) -> f32"), "signature.external"),
         (region(more=PRIVATE.format(name="memrefCopy")), "signature.reserved"),
         (region(more=PRIVATE.format(name="expf")), "signature.reserved"),
+        (region(more=PRIVATE.format(name="div")), None),
+        (region(more=PRIVATE.format(name="cumsum")), None),
         (region(more=PRIVATE.format(name="kc_parallel_for")), "signature.reserved"),
         (region(more=PRIVATE.format(name="_mlir_ciface_main")), "signature.reserved"),
         (region(more='memref.global "private" @g : memref<1xi32> = dense<0>'), "signature.state"),
@@ -235,6 +240,28 @@ def flagged(op: str) -> str:
 )
 def test_flags(op, want):
     assert reason(assumptions.check(case(flagged(op), region(attributes=GRANTED)))) == want
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        "llvm.add %a, %b overflow<nsw> : i32",
+        "llvm.shl %a, %b overflow<nuw> : i32",
+        "llvm.udiv exact %a, %b : i32",
+        "llvm.or disjoint %a, %b : i32",
+        '"llvm.intr.ctlz"(%a) <{is_zero_poison = true}> : (i32) -> i32',
+        '"llvm.intr.abs"(%a) <{is_int_min_poison = true}> : (i32) -> i32',
+    ],
+)
+def test_flags_of_llvm(op):
+    """Some are numbers of the op's own and no attributes."""
+    flagged = "llvm.func @main(%a: i32, %b: i32) { %r = OP llvm.return }".replace("OP", op + "\n")
+    assert reason(assumptions.check(case(flagged, flagged, at="llvm"))) is None
+    plain = re.sub(
+        r" overflow<\w+>| exact| disjoint|(?<= = )true", lambda m: "false" if m[0] == "true" else "", flagged
+    )
+    assert reason(assumptions.check(case(flagged, plain, at="llvm"))) == "assumptions.flag"
+    assert reason(assumptions.check(case(plain, flagged, at="llvm"))) is None
 
 
 def test_a_flag_of_the_original_is_no_claim():
