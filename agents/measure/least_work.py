@@ -32,9 +32,9 @@ def least_work(text: str, drawn: Sequence[Argument]) -> Work:
     main = entry(module)
     block = main.regions[0].blocks[0]
     ops = [op.operation for op in block.operations if op.operation.name not in _PLUMBING]
-    if not all(_reads_all(op) for op in ops):
+    if not all(_reads_all(op) and all(any(True for _ in r.uses) for r in op.results) for op in ops):
         return Work()
-    used = [a for a, value in zip(drawn, block.arguments, strict=True) if any(True for _ in value.uses)]
+    used = [a for a, value in zip(drawn, block.arguments, strict=True) if any(map(_reads, value.uses))]
     read = sum(argument.nbytes for argument in used if argument.role == "in")
     contractions = [op for op in ops if op.name in _CONTRACTIONS]
     if len(contractions) != 1:
@@ -46,7 +46,10 @@ def least_work(text: str, drawn: Sequence[Argument]) -> Work:
     return Work(read, {kind: 2.0 * products} if products else {})
 
 
-_PLUMBING = frozenset({"func.return", "arith.constant", "stablehlo.constant", "tensor.empty", "tensor.dim"})
+_PLUMBING = frozenset({
+    "func.return", "arith.constant", "stablehlo.constant", "tensor.empty", "tensor.dim", "tensor.expand_shape",
+    "tensor.collapse_shape",
+})
 _CONTRACTIONS = frozenset({"stablehlo.dot_general", "stablehlo.dot", "linalg.matmul", "linalg.batch_matmul"})
 _ELEMENTWISE = frozenset(
     f"stablehlo.{name}"
@@ -59,9 +62,47 @@ _ELEMENTWISE = frozenset(
 )
 
 
+#: numbers of a body on all of whose operands their value hangs
+_SCALARS = frozenset(f"arith.{name}" for name in (
+    "addf", "divf", "extf", "maximumf", "maxnumf", "minimumf", "minnumf", "mulf", "negf", "remf", "sitofp", "subf",
+    "truncf", "uitofp",
+)) | frozenset(f"math.{name}" for name in (
+    "absf", "atan", "atan2", "cbrt", "ceil", "cos", "cosh", "erf", "exp", "exp2", "expm1", "floor", "fma", "log",
+    "log10", "log1p", "log2", "powf", "round", "roundeven", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+))
+
+
 def _reads_all(op: ir.Operation) -> bool:
     """Whether the op's results depend on all elements of its operands."""
+    if op.name == "linalg.generic":
+        return _body_reads_all(op)
     return op.name in _ELEMENTWISE or op.name in _CONTRACTIONS or op.name == "linalg.fill"
+
+
+def _body_reads_all(op: ir.Operation) -> bool:
+    """The same of a ``linalg.generic``: nothing but arithmetic on floats, all of which ends in what is yielded, on
+    inputs that are indexed by the iteration's own numbers."""
+    from kc.bindings import ir
+
+    maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    if not all(each.is_projected_permutation for each in maps):
+        return False
+    body = [inner.operation for inner in op.regions[0].blocks[0].operations]
+    return all(
+        inner.name in ("linalg.yield", "linalg.index", "arith.constant")
+        or (inner.name in _SCALARS and any(True for _ in inner.results[0].uses))
+        for inner in body
+    )
+
+
+def _reads(use: ir.OpOperand) -> bool:
+    """Whether an op needs this operand's elements, not just the place or the extents."""
+    op = use.owner.operation
+    if op.name in ("tensor.dim", "linalg.fill"):
+        return op.name == "linalg.fill" and use.operand_number == 0
+    if op.name == "linalg.generic":
+        return any(True for _ in op.regions[0].blocks[0].arguments[use.operand_number].uses)
+    return True
 
 
 def _products(op: ir.Operation) -> int:

@@ -60,8 +60,8 @@ class Host:
         """Right before a window: push earlier data out of the caches."""
         self._flush += 1
 
-    def begin(self) -> None:
-        """The start of a window on the device's own clock."""
+    def begin(self, ahead: int = 0) -> None:
+        """The start of a window on the device's own clock, after ``ahead`` ns of other work that is queued on it."""
 
     def end(self) -> float | None:
         """Wait for all work of the device; nanoseconds since ``begin`` on its own clock, None where it has none."""
@@ -113,7 +113,7 @@ class Server:
         return {}
 
     def run(self, command: dict[str, Any]) -> dict[str, Any]:
-        """One timed window: a call per set that was drawn."""
+        """One timed window: a call per set that was drawn. ``ahead``: see ``Host.begin``."""
         program, device, sets, channel = self._program, self._device, self._sets, self._channel
         calls = []
         device.prepare()
@@ -121,7 +121,7 @@ class Server:
         _write(channel, b"begin\n")
         sys.stdin.buffer.readline()
         process, started = _process_clock(), _clock()
-        device.begin()
+        device.begin(command["ahead"])
         for arrays in sets:
             calls.append([device.finish(result) for result in program(*arrays)])
         on_device = device.end()

@@ -1,32 +1,50 @@
-/* The driver of test/unit/fake_cuda.c with events that keep time, a context to wait for, and the clocks of an H200.
- * fake_elsewhere(us) is work on a stream that no event sees: whoever waits for the context waits for it. */
+/* The driver of test/unit/fake_cuda.c with streams that are busy for a while, events that keep time, a context to wait
+ * for, and the clocks of an H200. fake_work(us) is work on the stream whose events are recorded, fake_elsewhere(us) on
+ * one that no event sees: whoever waits for the context waits for both. */
 #define cuEventCreate fake_cuda_event_create
+#define cuMemsetD8Async fake_cuda_memset
 #define cuEventRecord fake_cuda_event_record
 #define cuDeviceGetAttribute fake_cuda_attribute
 #include "../unit/fake_cuda.c"
 #undef cuEventCreate
+#undef cuMemsetD8Async
 #undef cuEventRecord
 #undef cuDeviceGetAttribute
 #include <time.h>
 #include <unistd.h>
 
-static unsigned pending;
+enum { FILL_US = 200 };
+static double seen_until, elsewhere_until; /* seconds: when the streams will be idle */
 
-void fake_elsewhere(unsigned us) { pending += us; }
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+static double from(double until) { return until > now() ? until : now(); }
+
+void fake_work(unsigned us) { seen_until = from(seen_until) + 1e-6 * us; }
+void fake_elsewhere(unsigned us) { elsewhere_until = from(elsewhere_until) + 1e-6 * us; }
+int cuMemsetD8Async(uint64_t pointer, unsigned char value, size_t size, void *stream) {
+  fake_work(FILL_US);
+  return 0;
+}
 int cuCtxSynchronize(void) {
-  if (pending)
-    usleep(pending);
-  pending = 0;
+  double left = (seen_until > elsewhere_until ? seen_until : elsewhere_until) - now();
+  if (left > 0)
+    usleep((unsigned)(1e6 * left));
   return 0;
 }
 int cuEventCreate(void **event, unsigned flags) {
-  *event = calloc(1, sizeof(struct timespec));
+  *event = calloc(1, sizeof(double));
   return 0;
 }
-int cuEventRecord(void *event, void *stream) { return clock_gettime(CLOCK_MONOTONIC, event); }
+int cuEventRecord(void *event, void *stream) {
+  *(double *)event = from(seen_until);
+  return 0;
+}
 int cuEventElapsedTime(float *ms, void *first, void *second) {
-  struct timespec *a = first, *b = second;
-  *ms = 1e3f * (float)(b->tv_sec - a->tv_sec) + 1e-6f * (float)(b->tv_nsec - a->tv_nsec);
+  *ms = (float)(1e3 * (*(double *)second - *(double *)first));
   return 0;
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {

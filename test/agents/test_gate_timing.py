@@ -256,6 +256,36 @@ def test_least_work() -> None:
     assert set(least_work(allowed, arguments).operations) == {"narrow"}
 
 
+ROWS = """#rows = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %out: tensor<64xf32>) -> tensor<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = linalg.fill ins(%zero : f32) outs(%out : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #rows, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : tensor<64x32xf32>, tensor<64x32xf32>) outs(%init : tensor<64xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %e = math.exp %a : f32
+      %s = arith.addf %e, %acc : f32
+      linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}"""
+
+
+def test_least_work_of_a_body() -> None:
+    def work(text: str) -> Work:
+        return least_work(text, prepare.arguments(text))
+
+    assert work(ROWS) == Work(4 * 64 * 32)  # neither %y, of which only the extents count, nor the destination
+    assert work(ROWS.replace("%e, %acc", "%b, %acc")) == Work()  # %e is dead
+    chosen = ROWS.replace("math.exp %a", "arith.addf %a, %b")
+    assert work(chosen) == Work(2 * 4 * 64 * 32)
+    chosen = chosen.replace(
+        "%e = arith.addf %a, %b", "%c = arith.cmpf olt, %acc, %zero : f32 %e = arith.select %c, %a, %b"
+    )
+    assert work(chosen) == Work()
+
+
 def test_typical_sizes() -> None:
     text = """func.func @main(%a: memref<?x?xf32> {kc.dims = ["M", "K"]}, %b: memref<?x?xf32> {kc.dims = ["K", "N"]},
         %i: memref<?xi32> {kc.dims = ["M"], kc.range = array<i64: 0, 9>},

@@ -36,12 +36,13 @@ def compare(proposal: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> Meas
 def test_events_keep_the_time(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = compare("quick", driver, monkeypatch)
     assert found.reason is None, found
-    assert ratio(found.original, found.proposal).value > 1.5
+    assert ratio(found.original, found.proposal).value == pytest.approx(4.0, rel=0.2)  # without the host's 2 ms
     assert min(found.original) >= 4e6  # ns
 
 
 @pytest.mark.parametrize(
-    ("cheat", "reason"), [("other_stream", "clock"), ("in_place", "inputs"), ("nothing", "results")]
+    ("cheat", "reason"),
+    [("other_stream", "clock"), ("beside", "clock"), ("in_place", "inputs"), ("nothing", "results")],
 )
 def test_cheat_is_found(cheat: str, reason: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = compare(cheat, driver, monkeypatch)
