@@ -13,7 +13,7 @@ from kc.agents.gates.inputs import Drawer
 from kc.agents.gates.plan import Planner
 from kc.agents.gates.policy import Policy
 from kc.agents.gates.reading import Reading
-from kc.agents.gates.sizes import Shapes, every, large, ordinary
+from kc.agents.gates.sizes import Shapes, every, large, longer, ordinary
 from kc.agents.gates.tasks import read_original
 from kc.agents.gates.telling import FORMATS
 from kc.agents.gates.values import INTEGER_MANNERS, MANNERS, Floats, Integers
@@ -302,3 +302,31 @@ def test_every_type_has_its_telling_values(source, shape):
     for allow in ((), ("reassoc", "nnan"), ("low_precision",)):
         region = reading(shape.format(source), shape.format(source), allow=allow)
         assert telling_calls(region, *traits, divisors=(3,), floats=(0.1, -1e30, float("inf")))
+
+
+LINE = reading("memref<?xf32>", "memref<?xi1>", arguments=(dims("N"), dims("N")), sizes={"N": (0, 100_000)})
+
+
+def test_long_rows_are_tried_with_special_values_and_every_remainder():
+    shapes = Shapes(LINE)
+    assert max(s["N"] for s in ordinary(shapes, [], random.Random(1))) == 8192  # of two arguments
+    found = [s["N"] for s in longer(shapes, [20_000])]
+    assert found[0] == 100_000 and {n % 16 >= 8 for n in found if n > 20_000} == {True, False}
+    calls = [p for p in planned(LINE, integers=(20_000,)) if p.sizes["N"] > 20_000]
+    rows = [p.call.arguments[0] for p in calls]
+    assert any(np.isnan(row).sum() == 1 for row in rows) and any((row < 0).all() for row in rows)
+    assert any(row[-1] == row.max() for row in rows)
+    assert any(p.call.arguments[1].all() for p in calls)
+
+
+def test_sizes_that_comparisons_single_out_are_tried_in_pairs():
+    found = ordinary(Shapes(MATRIX), [], random.Random(1), (13, 29))
+    assert {"M": 13, "N": 29} in found and {"M": 29, "N": 13} in found
+    calls = Planner(Drawer(LINE, Policy.of(LINE), (), (), 1), LINE, (), (13,)).plan(60)
+    assert any(p.sizes["N"] == 13 and p.call.arguments[0][-1] == 100 for p in calls)
+
+
+def test_each_sort_of_nan_is_tried_alone_where_bits_are_looked_at():
+    drawer = Drawer(MATRIX, Policy.of(MATRIX), (), (), 1, traits=frozenset({"bits"}))
+    rows = [p.call.arguments[1] for p in Planner(drawer, MATRIX, ()).plan(60)]
+    assert any(np.isnan(r).sum() == 1 and np.signbit(r[np.isnan(r)]).all() for r in rows)
