@@ -23,7 +23,7 @@ from kc.agents.gates.diverging.streams import alike
 
 Array = np.ndarray[Any, Any]
 #: CPU seconds of one run with a patch, and of all of them
-_STEP, _SECONDS = 0.02, 0.2
+_STEP, _SECONDS = 0.02, 0.25
 #: nodes that are tried with other operands, and values tried for an operand
 _TRIED, _VALUES = 12, 24
 _NAMES = (

@@ -10,6 +10,7 @@ the original's text does not have is more likely the one, and then the one that 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -68,7 +69,9 @@ class Search:
             found = self._candidates(starts, likeness)
             ranked.append(sorted(found, key=lambda n: (-found[n], self._departure(n), n)))
         if self._mender is not None:
-            nodes = dict.fromkeys([*(n for one in ranked for n in one), *self._reached(starts)])
+            # the likeliest, and those nearest to the result, in turn
+            pairs = itertools.zip_longest([n for one in ranked for n in one], self._reached(starts))
+            nodes = dict.fromkeys(n for pair in pairs for n in pair if n is not None)
             mended = self._mender([n for n in nodes if not self._passes(n)])
             if mended is not None:
                 return self._found(mended)
