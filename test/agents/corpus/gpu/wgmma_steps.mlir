@@ -381,7 +381,7 @@ arith.constant 4611686155866406912 : i64
     %tk = arith.andi %t, %tc : i32
     %tw = arith.shli %t, %c4 : i32
     %wa = llvm.getelementptr %w[%tw] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
-    %wv = llvm.load %wa {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    %wv = llvm.load %wa {alignment = 2 : i64} : !llvm.ptr<1> -> vector<8xf16>
     %half = arith.shrui %tk, %c3 : i32
     %chunk = arith.andi %tk, %c7 : i32
     %mixed = arith.xori %chunk, %tr : i32
@@ -391,7 +391,7 @@ arith.constant 4611686155866406912 : i64
     %wo = arith.addi %m16, %r128 : i32
     %wo2 = arith.addi %wo, %h1024 : i32
     %ws = llvm.getelementptr %sb[%wo2] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    llvm.store %wv, %ws {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    llvm.store %wv, %ws {alignment = 2 : i64} : vector<8xf16>, !llvm.ptr<3>
     nvvm.barrier
     %sum
 
@@ -414,7 +414,7 @@ arith.constant 4611686155866406912 : i64
     %tk = arith.andi %t, %tc : i32
     %tw = arith.shli %t, %c4 : i32
     %wa = llvm.getelementptr %w[%tw] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
-    %wv = llvm.load %wa {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    %wv = llvm.load %wa {alignment = 2 : i64} : !llvm.ptr<1> -> vector<8xf16>
     %half = arith.shrui %tk, %c3 : i32
     %chunk = arith.andi %tk, %c7 : i32
     %mixed = arith.xori %chunk, %tr : i32
@@ -424,7 +424,7 @@ arith.constant 4611686155866406912 : i64
     %wo = arith.addi %m16, %r128 : i32
     %wo2 = arith.addi %wo, %h1024 : i32
     %ws = llvm.getelementptr %sb[%wo2] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    llvm.store %wv, %ws {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    llvm.store %wv, %ws {alignment = 2 : i64} : vector<8xf16>, !llvm.ptr<3>
     nvvm.wgmma.fence.aligned
     nvvm.barrier
     %sum
@@ -448,7 +448,7 @@ arith.constant 4611686155866406912 : i64
     %tk = arith.andi %t, %tc : i32
     %tw = arith.shli %t, %c4 : i32
     %wa = llvm.getelementptr %w[%tw] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
-    %wv = llvm.load %wa {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    %wv = llvm.load %wa {alignment = 2 : i64} : !llvm.ptr<1> -> vector<8xf16>
     %half = arith.shrui %tk, %c3 : i32
     %chunk = arith.andi %tk, %c7 : i32
     %mixed = arith.xori %chunk, %half : i32
@@ -458,7 +458,7 @@ arith.constant 4611686155866406912 : i64
     %wo = arith.addi %m16, %r128 : i32
     %wo2 = arith.addi %wo, %h1024 : i32
     %ws = llvm.getelementptr %sb[%wo2] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    llvm.store %wv, %ws {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    llvm.store %wv, %ws {alignment = 2 : i64} : vector<8xf16>, !llvm.ptr<3>
     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     nvvm.barrier
     %sum
@@ -482,7 +482,7 @@ arith.constant 4611686155866406912 : i64
     %tk = arith.andi %t, %tc : i32
     %tw = arith.shli %t, %c4 : i32
     %wa = llvm.getelementptr %w[%tw] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
-    %wv = llvm.load %wa {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    %wv = llvm.load %wa {alignment = 2 : i64} : !llvm.ptr<1> -> vector<8xf16>
     %half = arith.shrui %tk, %c3 : i32
     %chunk = arith.andi %tk, %c7 : i32
     %mixed = arith.xori %chunk, %tr : i32
@@ -492,7 +492,7 @@ arith.constant 4611686155866406912 : i64
     %wo = arith.addi %m16, %r128 : i32
     %wo2 = arith.addi %wo, %h1024 : i32
     %ws = llvm.getelementptr %sb[%wo2] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    llvm.store %wv, %ws {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    llvm.store %wv, %ws {alignment = 2 : i64} : vector<8xf16>, !llvm.ptr<3>
     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     nvvm.barrier
     %sum
@@ -516,7 +516,7 @@ arith.constant 4611686155866406912 : i64
     %tk = arith.andi %t, %tc : i32
     %tw = arith.shli %t, %c4 : i32
     %wa = llvm.getelementptr %w[%tw] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i8
-    %wv = llvm.load %wa {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    %wv = llvm.load %wa {alignment = 2 : i64} : !llvm.ptr<1> -> vector<8xf16>
     %half = arith.shrui %tk, %c3 : i32
     %chunk = arith.andi %tk, %c7 : i32
     %mixed = arith.xori %chunk, %tr : i32
@@ -526,7 +526,7 @@ arith.constant 4611686155866406912 : i64
     %wo = arith.addi %m16, %r128 : i32
     %wo2 = arith.addi %wo, %h1024 : i32
     %ws = llvm.getelementptr %sb[%wo2] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    llvm.store %wv, %ws {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    llvm.store %wv, %ws {alignment = 2 : i64} : vector<8xf16>, !llvm.ptr<3>
     nvvm.barrier
     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     %sum
