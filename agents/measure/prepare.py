@@ -139,7 +139,8 @@ def typical(contract: Contract, shapes: Shapes, given: Mapping[str, int] | None 
         return total <= TYPICAL_BYTES and math.prod(chosen.values()) <= TYPICAL_VOLUME
 
     level, chosen = _SMALLEST, _at(contract, shapes, given, _SMALLEST)
-    while (larger := _at(contract, shapes, given, 2 * level)) != chosen and fits(larger):
+    largest = max((contract.size_range(name)[1] for name in chosen if name not in (given or {})), default=0)
+    while level < largest and fits(larger := _at(contract, shapes, given, 2 * level)):
         level, chosen = 2 * level, larger
     for fact in contract.known:
         if not fact.holds(chosen):
@@ -156,6 +157,8 @@ def _at(contract: Contract, shapes: Shapes, given: Mapping[str, int] | None, lev
             found[name] = given[name]
         else:
             found[name] = _obeying(contract, name, min(high, max(low, level)), low)
+    if not any(len(fact.dims) > 1 for fact in contract.known):  # each size stands alone
+        return found
     return settled(found, contract.known, {n: contract.size_range(n) for n in found if n not in (given or {})})
 
 
