@@ -12,7 +12,7 @@
 // NONE: error: nobody to ask at level 'linalg': name one: use=NAME, or kc-opt --agent
 // LEVEL: error: no level is named 'linalk'
 // TARGET: error: no target is named 'tpu'
-// MODE: error: the ledger is used in mode ask, replay, frozen, not 'cold'
+// MODE: error: the ledger is used in mode ask, replay, frozen, verified, not 'cold'
 // OTHER: error: nobody to ask at level 'linalg': those given are for other levels: 'double' (stablehlo)
 // WHICH: kc-opt: '{{.*}}double.py' holds 3 agents (Double, triple, choosy): name one as {{.*}}double.py:NAME
 // LEDGER: kc-opt: '--frozen' needs '--ledger FILE'
