@@ -33,10 +33,17 @@ _RATES = {
 _TF32_SHARE = 0.25
 #: bytes that a multiprocessor can read from the second-level cache in a clock
 _L2_BYTES_PER_CLOCK = 128
+#: before each window a GPU is kept busy so long (ns): one that has idled runs at a fraction of its clock
+WAKE_NS = 3_000_000
 #: the stream holds about a thousand entries; programs need room in it, too
 MOST_FILLS = 500
 #: clocks are told as they are at most; some drivers tell the base clock, which boost exceeds
 _BOOST = 1.25
+
+
+def _fills(spent: int, each: float) -> int:
+    """How many fills of ``each`` ns take so many nanoseconds together."""
+    return min(MOST_FILLS, math.ceil(spent / max(each, 1.0)))
 
 
 class _Tensor(ctypes.Structure):
@@ -97,6 +104,7 @@ class Gpu:
         self._events = (ctypes.c_void_p(), ctypes.c_void_p())
         for event in self._events:
             self._call("cuEventCreate", ctypes.byref(event), 0)
+        self._fill_ns = math.inf
         self._fill_ns = min(self._timed_fill() for _ in range(3))
 
     def put(self, array: np.ndarray[Any, Any]) -> Uploaded:
@@ -120,8 +128,9 @@ class Gpu:
         return result
 
     def prepare(self) -> None:
-        """Overwrite scratch memory, larger than the second-level cache, and wait."""
-        self._fill()
+        """Overwrite scratch memory, larger than the second-level cache, until the clocks have risen, and wait."""
+        for _ in range(_fills(WAKE_NS, self._fill_ns)):
+            self._fill()
         self._call("cuCtxSynchronize")
 
     def begin(self, ahead: int = 0) -> None:
@@ -130,7 +139,7 @@ class Gpu:
         What a program queues in this time runs without a pause for the host: the events then tell the time of the
         device alone.
         """
-        for _ in range(min(MOST_FILLS, math.ceil(ahead / max(self._fill_ns, 1.0)))):
+        for _ in range(_fills(ahead, self._fill_ns)):
             self._fill()
         self._call("cuEventRecord", self._events[0], self._on_stream)
 

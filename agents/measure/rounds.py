@@ -30,6 +30,8 @@ IDLE_LEAST, IDLE_SHARE = 100_000, 0.05
 DRIVER_SHARE = 2.0
 #: by how much two clocks may differ more for the proposal than for the original: ns, and a share of the window
 CLOCK_LEAST, CLOCK_SHARE = 150_000, 0.10
+#: on a GPU: windows of a round that find it busy; arguments take longer to draw than programs to run
+QUEUED = 3
 #: on a GPU: the most work that is queued before a program's own, ns
 MOST_AHEAD = 20_000_000
 #: on a GPU: how much of a gain that the events show the host's clock must show, too
@@ -191,7 +193,7 @@ class _Rounds:
         return Measurement(times["original"], times["proposal"], calls, self._result_bytes)
 
     def _round(self, calls: int) -> None:
-        """Both programs on the same new inputs, in random order; on a GPU once more, in the wake of other work.
+        """Both programs on the same new inputs, in random order; on a GPU again, in the wake of other work.
 
         A device that waits shows the host's time between two launches in its own. One that is busy while a program
         queues its work does not: these windows count. But what ran beside that other work they would not see, so a gain
@@ -205,11 +207,13 @@ class _Rounds:
         self._run(order, self._windows, ahead=0)
         if self._job.device is None:
             return
-        if any(argument.role != "in" for argument in self._job.original.arguments):
-            for name in order:
+        ahead = min(MOST_AHEAD, max(self._windows[name][-1]["wall"] for name in order))
+        written = any(argument.role != "in" for argument in self._job.original.arguments)
+        for _ in range(QUEUED):
+            self._random.shuffle(order)
+            for name in order if written else ():
                 self._ask(name, "draw", seeds=seeds)  # what was written is as it was
-        longest = max(self._windows[name][-1]["wall"] for name in order)
-        self._run(order, self._queued, ahead=min(MOST_AHEAD, longest))
+            self._run(order, self._queued, ahead=ahead)
 
     def _run(self, order: Sequence[str], windows: Mapping[str, list[dict[str, Any]]], *, ahead: int) -> None:
         """One window of each program, with its results compared."""
