@@ -43,7 +43,7 @@ class CompiledModule:
             if leaves[position] != value:
                 raise InputError(f"argument {position} is {leaves[position]!r}; the module was compiled for {value!r}")
         inputs = [*leaves, *program.live]
-        tensors = [t.detach() if isinstance(t, torch.Tensor) else t for t in (inputs[i] for i in program.plan.inputs)]
+        tensors = program.plan.arguments(inputs)
         results = self.executable(*tensors)
         with torch.no_grad():
             for index, state in program.states:
@@ -113,7 +113,6 @@ def _compile_graph(
     executable = api.compile_loaded(loaded, target, options=options.get("options"))
 
     def call(*inputs: Any) -> list[Any]:
-        tensors = [inputs[i].detach() for i in plan.inputs]
-        return plan.restore(executable(*tensors), inputs)
+        return plan.restore(executable(*plan.arguments(inputs)), inputs)
 
     return make_boxed_func(call)

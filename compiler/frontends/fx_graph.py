@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 import torch.fx
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import is_symbolic
 
 from kc.errors import UnsupportedError
@@ -34,13 +35,23 @@ class Output:
 class Plan:
     """How to call a prepared graph as the original one.
 
-    ``inputs``: positions, among the original inputs, of the tensors that the prepared graph takes, in order.
+    ``inputs``: positions, among the original inputs, of what the prepared graph takes, in order. ``integers``: indices
+    into ``inputs`` of integers that are the extent of no tensor; they are passed as extents of empty ones.
     ``symints``: computes the symbolic-integer outputs from the original inputs, or None when there are none.
     """
 
     inputs: list[int]
     outputs: list[Output]
+    integers: tuple[int, ...] = ()
     symints: Callable[..., tuple[int, ...]] | None = None
+
+    def arguments(self, inputs: Sequence[Any]) -> list[Any]:
+        """What the prepared graph takes, from the original inputs."""
+        device = next((t.device for t in inputs if isinstance(t, torch.Tensor)), None)
+        taken = [inputs[i] for i in self.inputs]
+        for index in self.integers:
+            taken[index] = torch.empty((taken[index], 0), device=device)
+        return [t.detach() if isinstance(t, torch.Tensor) else t for t in taken]
 
     def restore(self, results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """The original graph's outputs, from the compiled results and the original inputs."""
@@ -75,13 +86,23 @@ def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[
     new = torch.fx.Graph()
     mapping: dict[torch.fx.Node, torch.fx.Node] = {}
     tensors = [node for node in chosen if isinstance(node.meta.get("val"), torch.Tensor)]
-    for node in tensors:
-        mapping[node] = new.node_copy(node)
-    _bind_sizes(new, inputs, mapping)
+    sizes = {node: _size_in(tensors, node) for node in inputs if _is_used_integer(node)}
+    taken = [node for node in chosen if node in tensors or (node in sizes and sizes[node] is None)]
+    carriers = {}
+    for node in taken:
+        if node in tensors:
+            mapping[node] = new.node_copy(node)
+        else:
+            carriers[node] = _empty_of_extent(new, node, tensors)
+    for node, found in sizes.items():
+        if found is not None or node in carriers:
+            tensor, axis = (mapping[found[0]], found[1]) if found is not None else (carriers[node], 0)
+            mapping[node] = new.call_function(torch.ops.aten.sym_size.int, (tensor, axis))
+            mapping[node].meta = dict(node.meta)
     missing = [node.name for node in inputs if node not in mapping and node.users]
     if missing:
         raise UnsupportedError(
-            f"graph input {', '.join(missing)} is neither a tensor nor the size of one; pass it as a 0-d tensor"
+            f"graph input {', '.join(missing)} is neither a tensor nor an integer; pass it as a 0-d tensor"
         )
     # An unused input with an entry in the mapping (never looked up) is not copied as an input again.
     outputs = new.graph_copy(graph, mapping | {node: None for node in inputs if node not in mapping})
@@ -111,7 +132,8 @@ def prepare(graph: torch.fx.Graph, order: Sequence[str] | None = None) -> tuple[
     _promote_unsigned(new)
     new.lint()
     symints = _symint_function(graph, numbers) if numbers else None
-    return new, Plan([position[node.name] for node in tensors], plan, symints)
+    integers = tuple(index for index, node in enumerate(taken) if node in carriers)
+    return new, Plan([position[node.name] for node in taken], plan, integers, symints)
 
 
 def _on_cpu(value: Any) -> Any:
@@ -146,22 +168,30 @@ def _is_number(node: torch.fx.Node) -> bool:
     return isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
-def _bind_sizes(
-    new: torch.fx.Graph, inputs: Sequence[torch.fx.Node], mapping: dict[torch.fx.Node, torch.fx.Node]
-) -> None:
-    """Replace each symbolic-integer input by the size of a tensor input that carries the same symbol."""
-    for node in inputs:
-        value = node.meta.get("val")
-        if not isinstance(value, torch.SymInt) or not node.users:
-            continue
-        for tensor in list(mapping):
-            sizes = tensor.meta["val"].shape
-            axis = next((i for i, s in enumerate(sizes) if is_symbolic(s) and s.node.expr == value.node.expr), None)
-            if axis is not None:
-                size = new.call_function(torch.ops.aten.sym_size.int, (mapping[tensor], axis))
-                size.meta = dict(node.meta)
-                mapping[node] = size
-                break
+def _is_used_integer(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.SymInt) and bool(node.users)
+
+
+def _size_in(tensors: Sequence[torch.fx.Node], node: torch.fx.Node) -> tuple[torch.fx.Node, int] | None:
+    """A tensor and the axis of it whose extent is the integer of an input."""
+    for tensor in tensors:
+        for axis, size in enumerate(tensor.meta["val"].shape):
+            if is_symbolic(size) and size.node.expr == node.meta["val"].node.expr:
+                return tensor, axis
+    return None
+
+
+def _empty_of_extent(new: torch.fx.Graph, node: torch.fx.Node, tensors: Sequence[torch.fx.Node]) -> torch.fx.Node:
+    """An input that brings an integer as the first extent of a tensor without elements.
+
+    Backward graphs take extents of the forward graph that none of their own tensors has.
+    """
+    value = node.meta["val"]
+    modes = [mode for t in tensors if (mode := getattr(t.meta["val"], "fake_mode", None)) is not None]
+    carrier = new.placeholder(f"{node.name}_extent")
+    with modes[0] if modes else FakeTensorMode(shape_env=value.node.shape_env):
+        carrier.meta = {"val": torch.empty((value, 0))}
+    return carrier
 
 
 def _symint_function(graph: torch.fx.Graph, numbers: Sequence[torch.fx.Node]) -> Callable[..., tuple[int, ...]]:
