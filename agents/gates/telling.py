@@ -28,6 +28,8 @@ FORMATS: dict[str, tuple[int, int, int]] = {
     "f8E5M2": (3, -14, 15),
     "f8E3M4": (5, -2, 3),
 }
+#: significant bits by NumPy's name
+_BITS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 #: starts of the longest runs of 3n + 1 below powers of ten
 _LONG_RUNS = (27, 97, 871, 6171, 77031, 837799, 8400511, 63728127, 670617279)
 #: divisors of which nothing but the range is known
@@ -142,6 +144,10 @@ def floats(dtype: np.dtype[Any], traits: Collection[str], constants: Sequence[fl
     for name in sorted(traits):
         if name.startswith("narrow:"):
             parts.append(_halfway_floats(dtype, name.partition(":")[2]))
+    if "scale-floats" in traits:
+        parts.append(_smallest(dtype))
+    if "fma" in traits:
+        parts.append(_squares(dtype, constants))
     if "round" in traits:
         parts.append(_halves(dtype, constants))
     return np.concatenate(parts) if parts else np.zeros(0, dtype)
@@ -153,7 +159,7 @@ def float_tuples(dtype: np.dtype[Any], traits: Collection[str]) -> list[Array]:
     A quotient lies halfway between two numbers among the denormal ones only; a product and a sum lie next to such a
     point where the product is one and the sum adds little.
     """
-    bits = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}.get(dtype.name, 0)
+    bits = _BITS.get(dtype.name, 0)
     if not bits:
         return []
     smallest = limits(dtype)[2]
@@ -174,6 +180,29 @@ def float_tuples(dtype: np.dtype[Any], traits: Collection[str]) -> list[Array]:
         rows += [(s * one, other + 2, t * x) for x in little for s in (1.0, -1.0) for t in (1.0, -1.0)]
         found.append(to(rows, dtype))
     return found
+
+
+def _smallest(dtype: np.dtype[Any]) -> Array:
+    """The smallest multiples of the smallest number: products with fractions are rounded to whole units there, in one
+    step or in two."""
+    multiples = to(np.arange(1, 65) * limits(dtype)[2], dtype)
+    return np.stack([multiples, -multiples], axis=-1).reshape(-1)
+
+
+def _squares(dtype: np.dtype[Any], constants: Sequence[float]) -> Array:
+    """Numbers whose squares lie halfway between two others, of many sizes: what is added to one decides, if it is small
+    enough to be lost in a wider type first."""
+    bits = _BITS.get(dtype.name, 0)
+    if not bits:
+        return np.zeros(0, dtype)
+    largest, _, smallest = limits(dtype)
+    root = math.isqrt(1 << bits) + 1 | 1
+    sizes = [math.frexp(c)[1] for c in constants if c != 0 and math.isfinite(c)][:_SCALES]
+    lost = 2 * bits + 6  # by so many bits or a few more, a summand of 2^size lies below the square
+    exponents = [(lost + size - bits) // 2 + more for size in sizes or (0,) for more in (0, 4, 8)]
+    exponents += range(-60, 61, 5)
+    found = [s * math.ldexp(m, e) for e in dict.fromkeys(exponents) for m in (root, root + 2) for s in (1.0, -1.0)]
+    return to([x for x in found if smallest < x * x < largest], dtype)
 
 
 def nans(dtype: np.dtype[Any]) -> Array:

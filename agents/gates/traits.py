@@ -19,6 +19,7 @@ _COMPARES = re.compile(r"^(stablehlo\.compare|arith\.cmp[if]|llvm\.[if]cmp)$")
 _ROUNDS = re.compile(r"\.(\w*round\w*|\w*floor\w*|\w*ceil\w*|trunc|rint|nearbyint|\w*fpto[su]i)$")
 _CONVERSIONS = re.compile(r"\.(truncf|sitofp|uitofp|fptrunc|convert|reduce_precision|fpto[su]i)$")
 _PRODUCTS = re.compile(r"\.(muli|mul[su]i_extended|mul|multiply)$")
+_SCALINGS = re.compile(r"\.(mulf|fmul|multiply|divf|fdiv|divide)$")
 _SHIFTS = re.compile(r"\.(shr[su]i|lshr|ashr|shift_right_\w+)$")
 #: ops that pass a constant on as it is
 _PASSED = re.compile(r"\.(broadcast\w*|splat|extui|extsi|trunci|index_cast\w*|convert|zext|sext|reshape|fill)$")
@@ -28,9 +29,9 @@ _ELEMENT = re.compile(r"(?:^|[x<])((?:bf|f|i|ui|si|tf)\d+\w*|index)(?:$|[>,\s])"
 class Traits:
     """Gathers the traits of a module, op by op.
 
-    ``names``: ``divide``, ``divide-floats``, ``fma``, ``bits``, ``loop``, ``compare``, ``round``, ``undefined`` (ops of
-    ``kc.agents.execution.undefined``), and ``narrow:TYPE`` for each float
-    type that is converted to.
+    ``names``: ``divide``, ``divide-floats``, ``scale-floats``, ``fma``, ``bits``, ``loop``, ``compare``, ``round``,
+    ``undefined`` (ops of ``kc.agents.execution.undefined``), and ``narrow:TYPE`` for each float type that is converted
+    to.
     ``divisors``: constants that integers are divided by, also those that a product and a shift stand for.
     ``singled``: sizes that comparisons of index values tell from others, remainders among them.
     """
@@ -70,6 +71,8 @@ class Traits:
             self.names.add("fma")
         if is_float_name(kind) and _DIVISIONS.search(name):
             self.names.add("divide-floats")
+        if is_float_name(kind) and _SCALINGS.search(name):
+            self.names.add("scale-floats")
         if kind[:1] not in ("i", "u", "s"):
             return
         if _DIVISIONS.search(name):

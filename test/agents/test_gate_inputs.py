@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -260,6 +261,32 @@ def test_roundings_tell_a_quotient_from_a_product_with_the_reciprocal(divisor, r
     x = np.concatenate([a[0] for a in made])
     with np.errstate(over="ignore"):
         assert (rounding(x * reciprocal) != rounding(x / np.float32(divisor))).any()
+
+
+def test_products_meet_the_smallest_numbers():
+    """Some multiple of the smallest number is scaled otherwise in two steps."""
+    region = reading("memref<?xf32>", arguments=(dims("N"),))
+    x = np.concatenate([a[0] for a in telling_calls(region, "scale-floats")])
+    quarter = np.float32(0.25)
+    assert (x * quarter * quarter != x * np.float32(0.0625)).any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "narrow", "wide", "summand"),
+    [("f32", np.float32, np.float64, 1.125), ("f32", np.float32, np.float64, 300.0),
+     ("f16", np.float16, np.float32, 2.0**-12)],
+)
+def test_squares_lie_halfway_where_a_wider_sum_loses_what_decides(kind, narrow, wide, summand):
+    region = reading(f"memref<?x{kind}>", arguments=(dims("N"),))
+    x = np.concatenate([a[0] for a in telling_calls(region, "fma", floats=(summand,))])
+    x = x[np.isfinite(x) & (np.abs(x) < np.sqrt(np.finfo(narrow).max) / 2)]
+    for value in x.tolist():
+        exact = Fraction(value) ** 2 + Fraction(summand)
+        rounded = narrow(wide(value) ** 2 + wide(summand))
+        others = (np.nextafter(rounded, narrow(way)) for way in (np.inf, -np.inf))
+        if any(abs(Fraction(float(o)) - exact) < abs(Fraction(float(rounded)) - exact) for o in others):
+            return
+    pytest.fail("each rounded sum is the nearest")
 
 
 def test_conditions_on_data_meet_what_they_ask_for():
