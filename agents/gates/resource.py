@@ -25,6 +25,11 @@ _LOOPS = (
 )
 #: bytes that one alloca may take
 _STACK = 1 << 20
+#: bytes that those in a loop may take together: lowering gives none of them back before the return
+_STACK_OF_LOOPS = 1 << 14
+#: loops with bounds, and whether only their first argument counts (what else ``scf.for`` has, it carries); ``scf.if``
+#: counts nothing
+_COUNTED = {"scf.for": True, "affine.for": True, "scf.parallel": False, "affine.parallel": False, "scf.if": False}
 #: elements of a value's type, and how many times more than the largest of the original
 _ELEMENTS, _TIMES = 1 << 26, 256
 _SHAPE = re.compile(r"(?:tensor|memref|vector)<((?:\d+x)+)")
@@ -76,23 +81,38 @@ def _stack(case: Case) -> Rejection | None:
     for op in walk(case.proposal.operation):
         if op.name not in _ALLOCAS:
             continue
+        ranges = ranges or Ranges(case.proposal, case.contract)
+        size = _bytes(op, ranges) if op.name == "memref.alloca" else None
         if _in_loop(op):
+            times = _iterations(op, ranges)
+            if size is None or times is None or size * times > _STACK_OF_LOOPS:
+                how_much = "" if size is None or times is None else f", {size * times:,} bytes in all"
+                message = f"takes stack memory in a loop{how_much}; it is given back only at the return"
+                return Rejection("resource.stack", f"{place(op)} {message}", op=op.name)
+        elif op.name == "memref.alloca" and (size is None or size > _STACK):
+            how_much = "as much stack memory as a size without bound" if size is None else f"{size:,} bytes of stack"
             return Rejection(
-                "resource.stack",
-                f"{place(op)} takes stack memory in a loop; it is given back only at the return",
-                op=op.name,
+                "resource.stack", f"{place(op)} takes {how_much}; at most {_STACK:,} are fine", op=op.name
             )
-        if op.name == "memref.alloca":
-            ranges = ranges or Ranges(case.proposal, case.contract)
-            size = _bytes(op, ranges)
-            if size is None or size > _STACK:
-                how_much = (
-                    "as much stack memory as a size without bound" if size is None else f"{size:,} bytes of stack"
-                )
-                return Rejection(
-                    "resource.stack", f"{place(op)} takes {how_much}; at most {_STACK:,} are fine", op=op.name
-                )
     return None
+
+
+def _iterations(op: ir.Operation, ranges: Ranges) -> int | None:
+    """Most times that loops with known bounds run an op; None where another loop is among them."""
+    times, parent = 1, op.parent
+    while parent is not None and parent.operation.name not in ("func.func", "gpu.func", "memref.alloca_scope"):
+        outer = parent.operation
+        counted = _COUNTED.get(outer.name)
+        if counted is None:
+            return None
+        arguments = outer.regions[0].blocks[0].arguments
+        for value in list(arguments)[: 1 if counted else len(arguments)]:
+            known = ranges.of(value)
+            if known is None:
+                return None
+            times *= max(0, known[1] - known[0] + 1)
+        parent = outer.parent
+    return times
 
 
 def _bytes(op: ir.Operation, ranges: Ranges) -> int | None:

@@ -364,7 +364,10 @@ def test_less_precision_than_the_region_asks_for(mine, theirs, want):
         (LOOP, "", None),
         ("  %s = memref.alloca() : memref<8xf32>\n", "", None),
         ("  %s = memref.alloca() : memref<1000000xf32>\n", "", "resource.stack"),
-        ("  scf.for %i = %c0 to %n step %c1 {\n %s = memref.alloca() : memref<8xf32>\n }", "", "resource.stack"),
+        ("  scf.for %i = %c0 to %n step %c1 {\n %s = memref.alloca() : memref<8xf32>\n }", "", None),
+        ("  scf.for %i = %c0 to %n step %c1 {\n %s = memref.alloca() : memref<800xf32>\n }", "", "resource.stack"),
+        ("  scf.while : () -> () { %t = arith.constant false\n scf.condition(%t) } do {\n"
+         "    %s = memref.alloca() : memref<8xf32>\n scf.yield }", "", "resource.stack"),
         (
             "  scf.for %i = %c0 to %n step %c1 {\n memref.alloca_scope {\n"
             "    %s = memref.alloca() : memref<8xf32>\n }\n }",
