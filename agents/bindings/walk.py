@@ -15,6 +15,7 @@ from kc import api
 from kc.agents.base import Agent, Budget, Match
 from kc.agents.ledger import Ledger
 from kc.agents.protocol import Observation, Proposal, Verdict
+from kc.agents.session.asking import NotYet
 from kc.agents.session.opening import open_session
 from kc.errors import InputError, KcError
 from kc.pipelines.roads import road
@@ -38,7 +39,7 @@ class Desk(Agent):
     """The agent whose answers somebody lays on the desk: one region at a time is looked at, or answered."""
 
     name, version = NAME, VERSION
-    budget = Budget(seconds=1e6, candidates=1)
+    budget = Budget(seconds=1e6, candidates=1 << 30)
 
     def __init__(self, levels: tuple[str, ...]):
         self.levels = levels
@@ -48,8 +49,10 @@ class Desk(Agent):
         self.match = Match(most_ops=1 << 60, when=self._look)
 
     def propose(self, observation: Observation) -> Proposal | None:
-        """What lies there for this region."""
-        return self.answers.pop(observation.name, None)
+        """What lies there for this region. A rejected answer is not the last: more may be laid down later."""
+        if observation.name not in self.answers:
+            raise NotYet
+        return self.answers.pop(observation.name)
 
     def learn(self, observation: Observation, proposal: Proposal, verdict: Verdict) -> None:
         """Keep the verdict."""

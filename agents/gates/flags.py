@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kc.agents.gates import indices
+from kc.agents.gates import indices, orders
 from kc.agents.gates.case import Case, place, walk
 from kc.agents.gates.ranges import Ranges
 from kc.agents.gates.reasons import Rejection
@@ -204,7 +204,7 @@ def _special(case: Case, op: ir.Operation, flag: str) -> bool:
     from kc.bindings import ir
 
     if flag == "unstable":
-        return len(op.operands) == 1 and not _is_float(op.operands[0])
+        return (len(op.operands) == 1 and not _is_float(op.operands[0])) or orders.are_decided(op, case.contract)
     if flag in ("unique_indices", "indices_are_sorted"):
         return indices.hold(op, flag == "unique_indices", case.contract)
     if flag == "alignment" and len(op.operands):

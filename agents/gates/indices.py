@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kc.agents.execution import literals
 
 if TYPE_CHECKING:
     from kc.agents.contract import Contract
     from kc.bindings import ir
 
+#: elements of tensors that are computed
+_MOST_EVALUATED = 1 << 14
+_ARITHMETIC = {"stablehlo.add": np.add, "stablehlo.subtract": np.subtract, "stablehlo.multiply": np.multiply}
+
 
 def hold(op: ir.Operation, unique: bool, contract: Contract) -> bool:
     """Whether the indices of ``op`` are ``unique``, or else sorted, for certain."""
     source = _source(op)
-    if isinstance(source, int):
-        if not contract.grants(f"{'unique' if unique else 'sorted'}(arg{source})"):
+    if source is None:
+        values = _evaluated(op.operands[_indices(op)])
+        shape = _shape(op)
+        if values is None or _count(shape, op) != values.size:
             return False
-    elif source is None:
+        flat = values.reshape(-1)
+        holds = np.unique(flat).size == flat.size if unique else bool((flat[1:] >= flat[:-1]).all())
+        return holds and not (unique and _windows_overlap(op))
+    if source == "permutation" and not unique:
+        return False
+    if isinstance(source, int) and not contract.grants(f"{'unique' if unique else 'sorted'}(arg{source})"):
         return False
     return not unique or source == "one" or not _windows_overlap(op)
 
 
 def _source(op: ir.Operation) -> int | str | None:
-    """Where the indices come from: an argument of @main by number, ``iota`` (0, 1, 2 … in order), ``one`` (a single
-    index vector), or None when it cannot be told."""
+    """Where the indices come from: an argument of @main by number, ``iota`` (0, 1, 2 … in order), ``permutation``
+    (those as a sort left them), ``one`` (a single index vector), or None when it cannot be told."""
     from kc.bindings import ir
 
-    number = 1 if op.name.endswith("gather") else _scatter_indices(op)
-    value = op.operands[number]
-    shape = ir.RankedTensorType(value.type)
+    value = op.operands[_indices(op)]
+    shape = _shape(op)
+    sorted_ = False
     if shape.has_static_shape and _count(shape, op) <= 1:
         return "one"
     for _ in range(32):
@@ -38,14 +53,65 @@ def _source(op: ir.Operation) -> int | str | None:
             function = owner.owner
             argument = ir.BlockArgument(value).arg_number
             is_main = "sym_name" in function.attributes and str(function.attributes["sym_name"]) == '"main"'
-            return argument if is_main else None
+            return argument if is_main and not sorted_ else None
         if owner.name == "stablehlo.iota":
-            return "iota" if _counts(owner) else None
+            return None if not _counts(owner) else "permutation" if sorted_ else "iota"
+        if owner.name == "stablehlo.sort" and ir.RankedTensorType(value.type).rank == 1:
+            value, sorted_ = owner.operands[ir.OpResult(value).result_number], True
+            continue
         if owner.name not in ("stablehlo.reshape", "stablehlo.convert", "stablehlo.optimization_barrier"):
             return None
         if owner.name == "stablehlo.convert" and not _keeps(owner):
             return None
         value = owner.operands[0]
+    return None
+
+
+def is_distinct(value: ir.Value, axis: int, contract: Contract) -> bool:
+    """Whether no two elements along an axis of a tensor are equal, for certain."""
+    from kc.bindings import ir
+
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        function = owner.owner
+        is_main = "sym_name" in function.attributes and str(function.attributes["sym_name"]) == '"main"'
+        return is_main and contract.grants(f"unique(arg{ir.BlockArgument(value).arg_number})")
+    if owner.name != "stablehlo.iota" or ir.IntegerAttr(owner.attributes["iota_dimension"]).value != axis:
+        return False
+    return bool(ir.RankedTensorType(value.type).shape[axis] <= 1 << max(0, _width(value) - 1))
+
+
+def _evaluated(value: ir.Value, depth: int = 0) -> np.ndarray[Any, Any] | None:
+    """The integers of a tensor that hangs on no argument, where it is made of a few ops."""
+    from kc.bindings import ir
+
+    kind = ir.RankedTensorType(value.type)
+    owner = value.owner
+    if isinstance(owner, ir.Block) or not kind.has_static_shape or math.prod(kind.shape) > _MOST_EVALUATED:
+        return None
+    if not 8 <= _width(value) <= 64 or depth > 16:
+        return None
+    if owner.name == "stablehlo.constant":
+        text = str(owner.attributes["value"])
+        try:
+            return literals.read(text) if len(text) <= 32 * _MOST_EVALUATED else None
+        except ValueError:
+            return None
+    dtype = np.dtype(f"{'u' if 'ui' in str(kind.element_type) else ''}int{_width(value)}")
+    if owner.name == "stablehlo.iota":
+        axis = ir.IntegerAttr(owner.attributes["iota_dimension"]).value
+        along = np.arange(kind.shape[axis]).astype(dtype)
+        return np.broadcast_to(along.reshape([-1 if d == axis else 1 for d in range(kind.rank)]), kind.shape)
+    given = [made for operand in owner.operands if (made := _evaluated(operand, depth + 1)) is not None]
+    if not given or len(given) < len(owner.operands):
+        return None
+    if owner.name == "stablehlo.reshape":
+        return given[0].reshape(kind.shape)
+    if owner.name == "stablehlo.broadcast_in_dim" and given[0].size == 1:
+        return np.broadcast_to(given[0].reshape(()), kind.shape)
+    if owner.name in _ARITHMETIC:
+        with np.errstate(all="ignore"):
+            return _ARITHMETIC[owner.name](given[0], given[1])
     return None
 
 
@@ -81,8 +147,15 @@ def _width(value: ir.Value) -> int:
     return int(match[1]) if match else 0
 
 
-def _scatter_indices(op: ir.Operation) -> int:
-    return (len(op.operands) - 1) // 2
+def _indices(op: ir.Operation) -> int:
+    """Number of the operand that holds the indices."""
+    return 1 if op.name.endswith("gather") else (len(op.operands) - 1) // 2
+
+
+def _shape(op: ir.Operation) -> ir.RankedTensorType:
+    from kc.bindings import ir
+
+    return ir.RankedTensorType(op.operands[_indices(op)].type)
 
 
 def _count(shape: ir.RankedTensorType, op: ir.Operation) -> int:

@@ -23,6 +23,9 @@ from kc.agents.gates.values import BOOLEAN_MANNERS, Array, Floats, Integers, boo
 #: manners of integers that say what booleans are too
 _ALL_ALIKE = {"top": "true", "near_top": "true", "bottom": "false", "zeros": "false", "last_high": "last"}
 
+#: under low_precision: the largest magnitude of whole arrays, whose products f16 still holds
+NARROW_MOST = 250.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Planned:
@@ -180,7 +183,8 @@ class Drawer:
 
     def beyond(self, number: int) -> list[tuple[float, float]]:
         """Ranges that lie wholly below, or above, a constant of the texts or all usual values: for whole arrays."""
-        found: list[tuple[float, float]] = [(-300.0, -60.0), (60.0, 300.0)]
+        most = NARROW_MOST if self.policy.narrow else 300.0
+        found: list[tuple[float, float]] = [(-most, -60.0), (60.0, most)]
         constants = [c for c in self._floats[:8] if c != 0 and abs(c) < 1e15 and not self.policy.narrow]
         for c in constants:
             width = max(1.0, abs(c))
@@ -198,7 +202,9 @@ class Drawer:
             legal &= np.isfinite(wide)
         if "positive" in forms or "nonnegative" in forms:
             legal &= (wide > 0) | ("nonnegative" in forms) & (wide == 0) & ~np.signbit(wide)
-        if not self.policy.exact:
+        if self.policy.narrow:
+            legal &= ~np.isfinite(wide) | (np.abs(wide) <= NARROW_MOST)
+        elif not self.policy.exact:
             legal &= ~np.isfinite(wide) | (np.abs(wide) <= max(300.0, 2 ** (math.log2(limits(dtype)[0]) / 2 - 4)))
         return values[legal]
 

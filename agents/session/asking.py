@@ -20,6 +20,10 @@ class Spent(Lapse):
     """An agent's seconds are used up."""
 
 
+class NotYet(Lapse):
+    """Raised by ``propose``: there is no answer now, and that settles nothing."""
+
+
 class Asking:
     """One agent's thread. After a time-out the agent is not asked again: its thread may still be busy."""
 
@@ -72,6 +76,8 @@ class Asking:
             raise Spent(f"{name} took longer than the {left:g} seconds that were left of its budget") from None
         finally:
             self.spent += time.monotonic() - started
+        if isinstance(error, NotYet):
+            raise error
         if error is not None:
             raise Lapse(f"{name} raised {type(error).__name__}: {error}") from error
         return value

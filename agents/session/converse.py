@@ -13,7 +13,7 @@ from kc.agents.ledger import Attempt, Ledger, why_stale
 from kc.agents.ledger.ledger import substance
 from kc.agents.protocol import Observation, Proposal, ProtocolError, Verdict
 from kc.agents.realize.compiled import Held, holding
-from kc.agents.session.asking import Lapse, Spent, Stand
+from kc.agents.session.asking import Lapse, NotYet, Spent, Stand
 from kc.errors import InputError, KcError
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class Conversations:
     def hold(self, stand: Stand, observation: Observation, tried: list[Attempt]) -> Attempt | None:
         """Ask until something is accepted, the agent has no more or repeats itself, or its budget is used up.
 
-        Returns the attempt that settles the region; what was rejected goes into ``tried``. None: the agent failed; it
-        may do better the next time, so nothing is settled.
+        Returns the attempt that settles the region; what was rejected goes into ``tried``. None: the agent failed, or
+        answers later; it may do better the next time, so nothing is settled.
         """
         budget: Budget = stand.agent.budget
         about = f"agent '{stand.agent.name}', region '@{observation.name}'"
@@ -62,6 +62,8 @@ class Conversations:
             shown = dataclasses.replace(observation, attempts=tuple(attempts))
             try:
                 proposal, stale = (stand.asking.propose(shown) if stale is None else stale), None
+            except NotYet:
+                return None
             except Lapse as lapse:
                 self.remarks.append(f"{about}: {lapse}")
                 if not isinstance(lapse, Spent):

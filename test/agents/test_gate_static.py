@@ -288,6 +288,17 @@ INDICES
 """
 ARGUMENT = "%j = stablehlo.reshape %i : (tensor<4xi32>) -> tensor<4x1xi32>"
 GRID = "%q = stablehlo.iota dim = 1 : tensor<2x2xi32>\n"
+SPREAD = """%k = stablehlo.iota dim = 0 : tensor<4x1xi32>
+%q = stablehlo.iota dim = 1 : tensor<4x1xi32>
+%f = stablehlo.constant dense<FACTOR> : tensor<4x1xi32>
+%j = stablehlo.multiply %k, %f : tensor<4x1xi32>"""
+PERMUTED = """%k = stablehlo.iota dim = 0 : tensor<4xi32>
+%o:2 = "stablehlo.sort"(%i, %k) <{dimension = 0 : i64, is_stable = true}> ({
+^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+  %l = stablehlo.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.return %l : tensor<i1>
+}) : (tensor<4xi32>, tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)
+%j = stablehlo.reshape %o#1 : (tensor<4xi32>) -> tensor<4x1xi32>"""
 THROUGH = """%w = stablehlo.convert %i : (tensor<4xi32>) -> tensor<4xTYPE>
 %v = stablehlo.convert %w : (tensor<4xTYPE>) -> tensor<4xi32>
 %j = stablehlo.reshape %v : (tensor<4xi32>) -> tensor<4x1xi32>"""
@@ -303,9 +314,17 @@ THROUGH = """%w = stablehlo.convert %i : (tensor<4xi32>) -> tensor<4xTYPE>
         (THROUGH.replace("TYPE", "bf16"), False),
         (THROUGH.replace("TYPE", "ui32"), False),
         ("%j = stablehlo.iota dim = 0 : tensor<4x1xi32>", True),
-        ("%j = stablehlo.iota dim = 1 : tensor<4x1xi32>", False),
+        ("%j = stablehlo.iota dim = 1 : tensor<4x1xi32>", "indices_are_sorted"),  # four times 0
         (ARGUMENT.replace("%i : (tensor<4xi32>)", "%q : (tensor<2x2xi32>)").replace("%j", GRID + "%j"), False),
-        ("%j = stablehlo.constant dense<0> : tensor<4x1xi32>", False),
+        ("%j = stablehlo.constant dense<0> : tensor<4x1xi32>", "indices_are_sorted"),
+        ("%j = stablehlo.constant dense<[[3], [0], [1], [2]]> : tensor<4x1xi32>", "unique_indices"),
+        ("%j = stablehlo.constant dense<[[0], [3], [1], [3]]> : tensor<4x1xi32>", False),
+        (SPREAD.replace("FACTOR", "3"), True),
+        (SPREAD.replace("FACTOR", "-1"), "unique_indices"),
+        (SPREAD.replace("FACTOR", "0"), "indices_are_sorted"),
+        (SPREAD.replace("FACTOR", "1431655766"), "unique_indices"),  # wraps round
+        (PERMUTED, "unique_indices"),
+        (PERMUTED.replace("(%i, %k)", "(%k, %i)"), False),
     ],
 )
 def test_flags_of_indices(indices, granted, flag):
@@ -319,7 +338,46 @@ def test_flags_of_indices(indices, granted, flag):
             at="stablehlo",
         )
     )
-    assert reason(found) == (None if granted else "assumptions.flag")
+    assert reason(found) == (None if granted in (True, flag) else "assumptions.flag")
+
+
+SORT_OF_THREE = """
+func.func @main(%x: tensor<16xKIND>, %v: tensor<16xf32>) -> tensor<16xf32> attributes {kc.facts = [FACTS]} {
+  %i = stablehlo.iota dim = 0 : tensor<16xi32>
+  %s:3 = "stablehlo.sort"(%x, %v, %i) <{dimension = 0 : i64, is_stable = STABLE}> ({
+  ^bb0(%a: tensor<KIND>, %b: tensor<KIND>, %p: tensor<f32>, %q: tensor<f32>, %m: tensor<i32>, %n: tensor<i32>):
+    %l = stablehlo.compare LT, %a, %b, TYPE : (tensor<KIND>, tensor<KIND>) -> tensor<i1>
+    %e = stablehlo.compare EQ, %a, %b, TYPE : (tensor<KIND>, tensor<KIND>) -> tensor<i1>
+    %t = stablehlo.compare LT, %m, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %u = stablehlo.and %e, %t : tensor<i1>
+    %c = stablehlo.or %l, %u : tensor<i1>
+    stablehlo.return ANSWER : tensor<i1>
+  }) : (tensor<16xKIND>, tensor<16xf32>, tensor<16xi32>) -> (tensor<16xKIND>, tensor<16xf32>, tensor<16xi32>)
+  return %s#1 : tensor<16xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "order", "answer", "facts", "decided"),
+    [
+        ("i32", "SIGNED", "%c", "", True),  # where keys are equal, their places decide
+        ("i32", "SIGNED", "%l", "", False),
+        ("i32", "SIGNED", "%l", '"unique(arg0)"', True),
+        ("i32", "SIGNED", "%l", '"unique(arg1)"', False),
+        ("i32", "SIGNED", "%t", "", True),
+        ("i32", "SIGNED", "%e", '"unique(arg0)"', False),
+        ("f32", "FLOAT", "%c", "", False),  # nothing tells NaN from a number
+        ("f32", "FLOAT", "%l", '"unique(arg0)"', False),
+        ("f32", "TOTALORDER", "%c", "", True),
+        ("f32", "TOTALORDER", "%l", '"unique(arg0)"', True),
+    ],
+)
+def test_sorts_that_need_no_stability(kind, order, answer, facts, decided):
+    text = SORT_OF_THREE.replace("KIND", kind).replace("TYPE", order)
+    text = text.replace("FACTS", facts).replace("ANSWER", answer)
+    found = assumptions.check(case(text.replace("STABLE", "false"), text.replace("STABLE", "true"), at="stablehlo"))
+    assert reason(found) == (None if decided else "assumptions.flag")
 
 
 def test_windows_of_distinct_indices_may_overlap():

@@ -137,7 +137,10 @@ def _verify(args: argparse.Namespace) -> int:
         what = f"{report.answer(attempt)} of {attempt.agent} {attempt.agent_version}: {words[found.outcome]}{why}"
         print(f"{report.headline(attempt)}  attempt {attempt.hash[:12]}: {what}", flush=True)
     print(", ".join(f"{number} {words[outcome]}" for outcome, number in counts.items()))
-    return 1 if counts["differs"] else 0
+    if ledger.problems:
+        count = len(ledger.problems)
+        print(f"{count} line{'s' * (count > 1)} of the ledger left out, and so not verified", file=sys.stderr)
+    return 1 if counts["differs"] or ledger.problems else 0
 
 
 def _prune(args: argparse.Namespace) -> int:
