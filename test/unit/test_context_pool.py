@@ -119,7 +119,7 @@ def test_a_pass_registered_in_between_is_seen(monkeypatch: pytest.MonkeyPatch) -
     ran: list[str] = []
 
     class Instead(Pass):
-        name: ClassVar[str] = "canonicalize"
+        name: ClassVar[str] = "cse"
         anchor: ClassVar[str] = "any"
 
         def run(self, op: Any, ctx: Any) -> None:
