@@ -63,5 +63,8 @@ def report(exe: Any) -> None:
         print(f"  {verdict.reason}: {verdict.message}" if verdict.message else f"  {verdict.reason}")
         for name, value in (verdict.timing or {}).items():
             print(f"  {name}: {value}")
+        if verdict.accepted:
+            print("  judged on the machine named above, and taken from its recorded verdict: nothing is measured here")
+        print(f"  ledger: attempt {attempt.hash} for region {attempt.identity[:16]}…")
     for remark in exe.session.remarks:
         print("remark:", remark)
