@@ -154,7 +154,8 @@ def test_only_plain_data_is_read():
 
 def test_a_job_that_is_given_up_leaves_no_process():
     job = sandbox.start(f"{HERE}:whose")
-    pid = next(iter(job))
+    messages = iter(job)  # held: the end of an iterator ends the job
+    pid = next(messages)
     assert Path(f"/proc/{pid}").exists()
     job.close()
     deadline = time.monotonic() + 10
