@@ -63,6 +63,15 @@ class Signature:
             chosen[name] = value
         return chosen
 
+    def _obeying(self, number: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """``values`` brought under the facts on the values of an argument."""
+        facts = {fact.partition("(")[0] for fact in self.contract.facts if fact.endswith(f"(arg{number})")}
+        if facts & {"finite", "positive", "nonnegative", "sorted"}:
+            values = np.where(np.isfinite(values), values, 1).astype(values.dtype)
+        if facts & {"positive", "nonnegative"}:
+            values = np.where(values > 0, values, 1).astype(values.dtype)
+        return np.sort(values, axis=-1) if "sorted" in facts and values.ndim else values
+
     def arguments(self, seed: int, fill: str, sizes: dict[str, int]) -> tuple[np.ndarray[Any, Any], ...]:
         """Values for one call."""
         g = np.random.default_rng(seed)
@@ -81,7 +90,7 @@ class Signature:
             elif dtype.kind == "b":
                 values = g.random(shape) < 0.5
             else:
-                values = self._reals(g, fill, shape, dtype)
+                values = self._obeying(number, self._reals(g, fill, shape, dtype))
             with np.errstate(all="ignore"):
                 made.append(np.asarray(values).astype(dtype).reshape(shape))
         return tuple(made)
