@@ -50,10 +50,7 @@ def _source(op: ir.Operation) -> int | str | None:
     for _ in range(32):
         owner = value.owner
         if isinstance(owner, ir.Block):
-            function = owner.owner
-            argument = ir.BlockArgument(value).arg_number
-            is_main = "sym_name" in function.attributes and str(function.attributes["sym_name"]) == '"main"'
-            return argument if is_main and not sorted_ else None
+            return None if sorted_ else _argument_of_main(value)
         if owner.name == "stablehlo.iota":
             return None if not _counts(owner) else "permutation" if sorted_ else "iota"
         if owner.name == "stablehlo.sort" and ir.RankedTensorType(value.type).rank == 1:
@@ -67,15 +64,23 @@ def _source(op: ir.Operation) -> int | str | None:
     return None
 
 
+def _argument_of_main(value: ir.Value) -> int | None:
+    """Which argument of @main a block argument is."""
+    from kc.bindings import ir
+
+    function = value.owner.owner
+    is_main = "sym_name" in function.attributes and str(function.attributes["sym_name"]) == '"main"'
+    return ir.BlockArgument(value).arg_number if is_main else None
+
+
 def is_distinct(value: ir.Value, axis: int, contract: Contract) -> bool:
     """Whether no two elements along an axis of a tensor are equal, for certain."""
     from kc.bindings import ir
 
     owner = value.owner
     if isinstance(owner, ir.Block):
-        function = owner.owner
-        is_main = "sym_name" in function.attributes and str(function.attributes["sym_name"]) == '"main"'
-        return is_main and contract.grants(f"unique(arg{ir.BlockArgument(value).arg_number})")
+        number = _argument_of_main(value)
+        return number is not None and contract.grants(f"unique(arg{number})")
     if owner.name != "stablehlo.iota" or ir.IntegerAttr(owner.attributes["iota_dimension"]).value != axis:
         return False
     return bool(ir.RankedTensorType(value.type).shape[axis] <= 1 << max(0, _width(value) - 1))

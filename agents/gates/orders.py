@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kc.agents.gates.indices import is_distinct
+from kc.agents.gates.traits import element, is_float_name
 
 if TYPE_CHECKING:
     from kc.agents.contract import Contract
@@ -58,10 +59,10 @@ def are_decided(op: ir.Operation, contract: Contract) -> bool:
 
 def _pairs(value: ir.Value, apart: bool) -> list[tuple[float, float]]:
     """Values of two elements of an operand in each relation that they can have."""
-    is_float = re.search(r"[x<](f|bf)\d", str(value.type)) is not None
+    floats = is_float_name(element(value.type))
     if apart:
-        return list(_APART if is_float else _APART[:2])
-    return [*_INTEGERS, *(_FLOATS if is_float else ())]
+        return list(_APART if floats else _APART[:2])
+    return [*_INTEGERS, *(_FLOATS if floats else ())]
 
 
 def _answer(block: ir.Block, chosen: Any) -> bool | None:
